@@ -48,6 +48,14 @@ export function addKind(aggregate: AnyAggregate): void {
 
 for (const one of OWN) addKind(one)
 
+/** The aggregate of a stream. Throws for a kind that this program does not know. */
+export function aggregateOf(stream: string): AnyAggregate {
+  const aggregate = kinds.get(kindOf(stream))
+  if (aggregate === undefined)
+    throw new Error(`streams such as ${stream} are not known here; use the keepup that wrote it`)
+  return aggregate
+}
+
 /** Whether keepup writes streams of this kind. */
 export function isKind(kind: string): boolean {
   return kinds.has(kind) || STATELESS.includes(kind)

@@ -1,7 +1,9 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { z } from 'zod'
 import { echo } from '../../domain/log/issues.ts'
+import { membersOf } from '../operations/operation.ts'
 import { Problem } from '../operations/problem.ts'
 import type { HttpCode } from './status.ts'
 
@@ -14,19 +16,7 @@ export interface Declared {
   readonly wantsBody: boolean
 }
 
-interface Schema {
-  readonly shape?: object
-  readonly def?: { readonly in?: Schema; readonly innerType?: Schema }
-}
-
-/** The member names of an object schema, also inside checks and transforms. */
-function namesOf(schema: Schema | undefined): readonly string[] {
-  if (schema === undefined) return []
-  if (schema.shape !== undefined) return Object.keys(schema.shape)
-  const inner = schema.def?.in ?? schema.def?.innerType
-  if (inner === undefined) throw new Error('parameters of a route are declared as a zod object; declare these so too')
-  return namesOf(inner)
-}
+const namesOf = (schema: unknown) => Object.keys(membersOf(schema as z.ZodType | undefined))
 
 /**
  * The declarations of each route, by `METHOD /path/:id`. Generating the OpenAPI document for this would take too long
@@ -38,8 +28,8 @@ export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declar
       if (one.type !== 'route') return []
       const { method, path, request } = one.route
       const declared = {
-        query: namesOf(request?.query as Schema | undefined),
-        header: namesOf(request?.headers as Schema | undefined),
+        query: namesOf(request?.query),
+        header: namesOf(request?.headers),
         wantsBody: request?.body?.required === true,
       }
       return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]

@@ -1,28 +1,90 @@
-import { McpServer } from '@modelcontextprotocol/server'
-import { Refused } from '../cli/client.ts'
+import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { Refused, refusal } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
 import { CliError, UsageError } from '../cli/exit.ts'
+import { resuming } from '../cli/follow/drive.ts'
+import { operationRequest } from '../cli/operation-request.ts'
+import { type AnyOperation, inputMembers, membersOf } from '../operations/operation.ts'
+import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { VERSION } from '../version.ts'
-import { SERVED_TOOLS } from './tools.ts'
 
 /** The longest answer of one call, in bytes of JSON. */
 const MAX_ANSWER = 1024 * 1024
 
-/** keepup as an MCP server. `readOnly`: offer no tools that record anything. */
+/** keepup as an MCP server: the operations with `mcp`, by HTTP requests. `readOnly`: only those that record nothing. */
 export function mcpServer(ctx: Context, { readOnly }: { readonly readOnly: boolean }): McpServer {
   const server = new McpServer({ name: 'keepup', version: VERSION })
-  for (const { name, description, input, changes, call } of SERVED_TOOLS) {
-    if (changes && readOnly) continue
-    const annotations = { readOnlyHint: !changes, openWorldHint: false }
-    server.registerTool(name, { description, inputSchema: input, annotations }, async (args) => {
+  for (const operation of [...OPERATIONS, ...ADDED_OPERATIONS] as readonly AnyOperation[]) {
+    const { name, summary, http, mcp } = operation
+    const changes = !http.startsWith('GET ')
+    if (mcp === undefined || (changes && readOnly)) continue
+    const tool = {
+      description: mcp.description ?? summary,
+      inputSchema: inputOf(operation),
+      annotations: { readOnlyHint: !changes, openWorldHint: false },
+    }
+    server.registerTool(toolName(name), tool, async (args) => {
       try {
-        return told(JSON.stringify(await call(ctx, args as never)))
+        return told(JSON.stringify(await call(ctx, operation, args)))
       } catch (error) {
         return { ...told(refusalOf(error)), isError: true }
       }
     })
   }
   return server
+}
+
+/** `listRuns` becomes `list_runs`. */
+const toolName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * The members of an operation's path, query and body, except the person. They are checked here and sent as given, because
+ * the API parses them.
+ */
+function inputOf({ input, mcp }: AnyOperation): StandardSchemaWithJSON<Members> {
+  const { params, query, body } = inputMembers(input)
+  const { by: _, ...said } = mcp?.body === undefined ? body : membersOf(mcp.body)
+  const text = (members: Readonly<Record<string, z.ZodType>>) =>
+    Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, z.preprocess(asText, schema)]))
+  const schema = z.strictObject({ ...text(params), ...text(query), ...said })
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => ofNumber(jsonSchema),
+  })
+  const shown = () => json as Record<string, unknown>
+  return {
+    '~standard': {
+      ...{ version: 1, vendor: 'keepup', jsonSchema: { input: shown, output: shown } },
+      validate(value) {
+        const { success, error } = schema.safeParse(value)
+        return success ? { value: value as Members } : { issues: error.issues }
+      },
+    },
+  }
+}
+
+/** Paths and queries contain text only. Models give whole numbers for it too. */
+const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
+
+/** The schema of a number that a query has as text. */
+function ofNumber(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.type !== 'integer') return
+  delete schema.pattern
+  if (typeof schema.default === 'string') schema.default = Number(schema.default)
+}
+
+async function call(ctx: Context, operation: AnyOperation, args: Members): Promise<unknown> {
+  const backend = await ctx.backend('write')
+  const response = await backend.fetch(operationRequest(operation, args, ctx.by))
+  if (!response.ok) throw await refusal(response)
+  const answer = (await response.json()) as { readonly runId: string; readonly driving: boolean }
+  if (operation.mcp?.drives !== true || answer.driving) return answer
+  await resuming(ctx, answer.runId)(backend)
+  return { ...answer, driving: true }
 }
 
 const told = (text: string) => {

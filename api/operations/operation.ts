@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import type { RequestOptions } from './runs/request-options.ts'
 import type { Services } from './services.ts'
 
-// Every operation of the product is one object. The HTTP routes, the OpenAPI document, the typed client and the check of
-// rights derive from it.
+// Every operation of the product is one object. The HTTP routes, the OpenAPI document, the typed client, the library's
+// methods, the MCP tools, the command `call` and the check of rights derive from it.
 
 /** The rights. Each operation needs one at most. */
 export const RIGHTS = [
@@ -78,14 +78,25 @@ export class JsonPieces {
   }
 }
 
+/** How MCP clients call an operation. */
+interface McpTool {
+  /** The description for the model. Absent: the summary. */
+  readonly description?: string
+  /** A narrower body. */
+  readonly body?: z.ZodObject
+  /** Drive the run after the command. Otherwise the command waits for the next `keepup resume`. */
+  readonly drives?: true
+}
+
 interface Operation<
   H extends Endpoint = Endpoint,
   P extends Parts = Parts,
   O extends z.ZodType = z.ZodType,
   A extends Answers = Answers,
+  N extends string = string,
 > {
   /** Unique over the table. The OpenAPI document's `operationId`. */
-  readonly name: string
+  readonly name: N
   /** Method and path. Parameters are in braces. */
   readonly http: H
   /** Null: everyone may, also without a token. */
@@ -95,6 +106,8 @@ interface Operation<
   readonly input: P
   readonly output: O
   readonly answers: A
+  /** Offers the operation to MCP clients as a tool. */
+  readonly mcp?: McpTool
   /** Wait until the tables include everything recorded. If the tables lag, the answer has a header for that. */
   readonly awaitsTables?: true
   /** The revision for the answer's ETag. */
@@ -118,6 +131,38 @@ export const operation = <
   const P extends Parts,
   O extends z.ZodType,
   const A extends Answers,
+  const N extends string,
 >(
-  definition: Operation<H, P, O, A>,
-): Operation<H, P, O, A> => definition
+  definition: Operation<H, P, O, A, N>,
+): Operation<H, P, O, A, N> => definition
+
+/** The members of an object schema, also inside checks, transforms and optional schemas. */
+export function membersOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  const { shape, def } = (schema ?? {}) as {
+    readonly shape?: Record<string, z.ZodType>
+    readonly def?: { readonly in?: z.ZodType; readonly innerType?: z.ZodType }
+  }
+  const inner = def?.in ?? def?.innerType
+  return shape ?? (inner === undefined ? {} : membersOf(inner))
+}
+
+/** The parts of an operation's input, each with the members of its schema. */
+export const inputMembers = ({ params, query, body }: Parts) => ({
+  params: membersOf(params),
+  query: membersOf(query),
+  body: membersOf(body),
+})
+
+/** Sorts the members of a request into the parts of an operation's input. `unknown`: members of none of them. */
+export function partsOf(input: Parts, request: Readonly<Record<string, unknown>>) {
+  const members = inputMembers(input)
+  const parts = { params: {}, query: {}, body: {} } as Record<keyof typeof members, Record<string, unknown>>
+  const unknown: string[] = []
+  for (const [key, value] of Object.entries(request)) {
+    const part = (['params', 'query', 'body'] as const).find((one) => Object.hasOwn(members[one], key))
+    if (part === undefined) unknown.push(key)
+    // Paths and queries contain text only.
+    else if (value !== undefined) parts[part][key] = part === 'body' ? value : String(value)
+  }
+  return { ...parts, unknown }
+}

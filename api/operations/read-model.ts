@@ -1,18 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
-import type { MemoryScope, Place } from '../../domain/calls/memory/request.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'
-import type { DocumentSummary } from './document/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './history/checkpoint-schemas.ts'
-import type { Memory } from './memory/schemas.ts'
 import type { MessageView } from './messages/schemas.ts'
 import type { Cost, CostBy } from './numbers/cost-schemas.ts'
 import type { Numbers } from './numbers/schemas.ts'
 import type * as schemas from './runs/schemas.ts'
-import type { StoredVariable, StoreSummary } from './store/schemas.ts'
 import type { Parked, Projections } from './system/schemas.ts'
 
 // The queries that the API needs from the projections: types only. The composition root fits the real queries to these.
@@ -29,7 +25,6 @@ export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type TreeRow = Omit<schemas.RunTree, 'position' | 'runId'>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
-export type DocumentRow = DocumentSummary
 export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint's place. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
@@ -92,35 +87,10 @@ export interface ReadModel {
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
-  /** Documents in the order of their creation. */
-  documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
   /** Messages of a run in the order of the log. */
   messages(
     query: Page & { readonly runId: string },
   ): Promise<Shown<{ messages: readonly MessageView[]; next: string | null }>>
-  /** Facts, the latest first. */
-  memories(
-    query: Page & { scope?: MemoryScope; place?: string; runId?: string; forgotten?: boolean },
-  ): Promise<Shown<{ memories: readonly Memory[]; next: string | null }>>
-  /** The facts that match a query, the best first. `places` null: every place. */
-  foundMemories(places: readonly Place[] | null, query: string, limit: number): Promise<Shown<readonly Memory[]>>
-  memory(id: string): Promise<Shown<Memory | null>>
-  /** The number of searchable facts of a place. */
-  countedMemories(place: Place): Promise<number>
-  /** Stores in the order of their names, after the name `after`. */
-  contextStores(query: { after?: string | undefined; limit: number }): Promise<Shown<readonly StoreSummary[]>>
-  /** A store with its variables in the order of their keys. Null: the store does not exist. */
-  contextStore(
-    store: string,
-    query: {
-      prefix?: string | undefined
-      deleted?: boolean | undefined
-      after?: string | undefined
-      limit: number
-    },
-  ): Promise<Shown<{ store: StoreSummary; variables: readonly StoredVariable[] } | null>>
-  /** A variable, also a deleted one. Null: it was never set. */
-  storedVariable(store: string, key: string): Promise<Shown<StoredVariable | null>>
   /** The cost of model calls that ended at or after `since` (ISO 8601), grouped by `by`. `runId` absent: of all runs. */
   cost(query: {
     by: CostBy

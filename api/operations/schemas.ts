@@ -118,3 +118,14 @@ export const AtQuery = z.strictObject({ ...point, agent: Id.optional() }).refine
 export const FileChanged = z
   .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
   .meta({ id: 'FileChange' })
+
+/** The members of every proof of a stream. */
+export const PROOF = {
+  ok: z.boolean(),
+  events: z.int(),
+  head: z.string(),
+  digests: z.int(),
+  unchecked: z.int(),
+  erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })).readonly(),
+  problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })).readonly(),
+}

@@ -1,7 +1,14 @@
 import type { ModelHealth } from '../agent/runtime/model-health.ts'
+import type { Delivery, SettleDelivery } from '../courier/delivery.ts'
+import type { Courier } from '../courier/ledger.ts'
+import type { Correspondent } from '../courier/runtime/correspondent.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type { Memories } from '../memory/runtime/memories.ts'
+import type { StreamContext } from '../stream/aggregate.ts'
+import type { Asking, Submitted, Submitting } from '../stream/runtime/mailbox.ts'
 import type { AppendPoint, StreamPorts } from '../stream/runtime/ports.ts'
+import type { Family, LoseChild } from '../tree/family.ts'
+import type { WorkspaceOrder } from '../tree/runtime/workspace-order.ts'
 import type { AgentSpec } from '../tree/spec.ts'
 import type { AgentRunHandle, TextsFilter } from './external.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from './index.ts'
@@ -76,6 +83,61 @@ export interface DelegatedRuns {
   at(agentId: string): AgentRunHandle | undefined
 }
 
+/** A delegating agent, with its current state. */
+export interface Parent {
+  readonly state: {
+    readonly agentId: string
+    readonly paused: boolean
+    readonly spec: AgentSpec
+    readonly family: Family
+    readonly courier: Courier
+  }
+}
+
+/** The mailbox of a delegating agent. */
+interface ParentMailbox extends Correspondent {
+  submit(
+    command: Delivery | SettleDelivery | LoseChild,
+    asking: Asking<StreamContext>,
+    options: Pick<Submitting<never>, 'fact' | 'retry'>,
+  ): Promise<Submitted>
+}
+
+/** The drive of a tree, from the view of its external agents. */
+export interface TreeDrive {
+  readonly parents: { with<T>(agentId: string, use: (mailbox: ParentMailbox) => Promise<T>): Promise<T> }
+  readonly leases: {
+    readonly holdsRun: boolean
+    work(parent: Parent['state'], work: () => Promise<void>): Promise<boolean>
+  }
+  readonly order: Pick<WorkspaceOrder, 'alone'>
+  /** Aborts when no new work may start. */
+  readonly stopped: AbortSignal
+  /** Aborts when running work must end. */
+  readonly signal: AbortSignal
+  /** Called when an external agent's work has ended. */
+  moved(): void
+  failed(error: unknown): void
+}
+
+/** The external agents of a tree that is being driven. */
+export interface DelegatedChildren {
+  readonly busy: boolean
+  /**
+   * Starts and awaits a member's delegated children. Also checks ended children, whose end may not be confirmed as
+   * delivered.
+   */
+  meet(member: Parent): void
+  /** Call after an event was recorded for an external agent. */
+  notice(childId: string): void
+}
+
+/** External agents to which keepup agents delegate. */
+export interface DelegatedAgents {
+  mailbox(agentId: string, ports: StreamPorts): Correspondent
+  children(ports: RuntimePorts, drive: TreeDrive): DelegatedChildren
+}
+
 /** The ports of the runtime. */
 export interface RuntimePorts extends StreamPorts {
   readonly feed: LiveFeed
@@ -104,7 +166,7 @@ export interface RuntimePorts extends StreamPorts {
   /** The agents' memory of facts; absent: this host has no memory. */
   readonly memory?: Pick<Memories, 'perform'>
   /** External agents to which keepup agents delegate; absent: this host runs none. */
-  readonly delegated?: DelegatedRuns
+  readonly delegated?: DelegatedAgents
   /** Whether this host can provide the tool with this name. */
   hasTool(name: string): boolean
   /** The secret boundary for people's text to a run with this spec. */

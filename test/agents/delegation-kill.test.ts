@@ -61,6 +61,6 @@ test.each(all ? cases : cases.filter((_, n) => SAMPLE.includes(n)))('kill -9 at 
   // What may have been started before is not started again; what was not is started now.
   if (how === 'unknown') expect([outcome, started()]).toEqual(['UNKNOWN_OUTCOME', before])
   else expect([how, outcome, started()]).toEqual(['exited', 'success', 1])
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
   await expect.poll(() => marked(root)).toEqual([])
 })

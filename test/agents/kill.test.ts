@@ -40,7 +40,7 @@ test.each([1, 2, 3, 4].flatMap((nth) => [[nth, 'before'] as const, [nth, 'after'
       if (end === 'SIGKILL' && !(status === 'completed' && side === 'after'))
         expect([status, error?.code]).toEqual(['failed', 'UNKNOWN_OUTCOME'])
       else expect(status).toBe('completed')
-      expect((await keepup.verify(runId)).ok).toBe(true)
+      expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
       // The same request again finds the run, and starts nothing.
       const again = await keepup.start({
         agent: 'claude_code',

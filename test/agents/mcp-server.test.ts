@@ -27,8 +27,8 @@ async function connected(mode: 'auto' | 'legacy', ...args: string[]) {
     return isError ? { refused: text } : JSON.parse(text)
   }
   const until = async (run: string, done: (detail: { run: { status: string; waits: unknown } }) => boolean) => {
-    await expect.poll(async () => done(await call('get_run', { run }))).toBe(true)
-    return call('get_run', { run })
+    await expect.poll(async () => done(await call('get_run', { id: run }))).toBe(true)
+    return call('get_run', { id: run })
   }
   return { client, call, until }
 }
@@ -36,25 +36,27 @@ async function connected(mode: 'auto' | 'legacy', ...args: string[]) {
 test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and its log read (%s)', async (mode) => {
   const { client, call, until } = await connected(mode)
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['start_run', 'get_state', 'decide_approval']))
+  expect(tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['start_run', 'get_run_state', 'decide_approval']),
+  )
   const workspace = folder.workspace()
   const { runId } = await call('start_run', { task: 'write it', workspace })
   await expect.poll(async () => (await call('list_approvals', { run: runId })).approvals.length).toBe(1)
   const { approvals } = await call('list_approvals', { run: runId })
   const id = approvals[0].toolCallId
-  const { questionHash, preview } = await call('get_approval', { call: id })
+  const { questionHash, preview } = await call('get_approval', { toolCallId: id })
   expect(JSON.stringify(preview)).toContain('hello')
-  const wrong = { call: id, decision: 'approved', questionHash: 'f'.repeat(64) }
+  const wrong = { toolCallId: id, decision: 'approved', questionHash: 'f'.repeat(64) }
   expect(await call('decide_approval', wrong)).toEqual({ refused: expect.stringMatching(/^QUESTION_CHANGED: /) })
   expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
   await call('decide_approval', { ...wrong, questionHash, reason: 'seen' })
   const { run } = await until(runId, ({ run }) => run.status === 'completed')
   expect(run).toMatchObject({ summary: expect.stringContaining('approved') })
   expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
-  const { events } = await call('list_events', { run: runId, limit: 200 })
+  const { events } = await call('list_run_events', { id: runId, limit: 200 })
   const decided = events.find(({ type }: { type: string }) => type === 'approval_decided')
   expect(decided).toMatchObject({ actor: { kind: 'approver', id: 'ada' }, payload: { reason: 'seen' } })
-  const [then, now] = [await call('get_state', { run: runId, step: 1 }), await call('get_state', { run: runId })]
+  const [then, now] = [await call('get_run_state', { id: runId, step: 1 }), await call('get_run_state', { id: runId })]
   expect(JSON.stringify(now)).toContain('DONE')
   expect(JSON.stringify(then)).not.toContain('"DONE"')
 })
@@ -62,12 +64,12 @@ test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and
 test('a question is answered by input, and a run is listed and cancelled', async () => {
   const { call, until } = await connected('auto')
   const asked = await call('start_run', { task: 'ask me', workspace: folder.workspace() })
-  await expect.poll(async () => JSON.stringify(await call('get_run', { run: asked.runId }))).toContain('Which?')
-  await call('send_input', { run: asked.runId, text: 'the blue one' })
+  await expect.poll(async () => JSON.stringify(await call('get_run', { id: asked.runId }))).toContain('Which?')
+  await call('send_input', { id: asked.runId, text: 'the blue one' })
   const { run } = await until(asked.runId, ({ run }) => run.status === 'completed')
   expect(run.status).toBe('completed')
   const { runId } = await call('start_run', { task: 'ask me', workspace: folder.workspace() })
-  await call('cancel_run', { run: runId, reason: 'no more' })
+  await call('cancel_run', { id: runId, reason: 'no more' })
   await until(runId, ({ run }) => run.status === 'failed')
   const { runs } = await call('list_runs', { limit: 1 })
   expect(runs).toMatchObject([{ runId }])
@@ -75,15 +77,15 @@ test('a question is answered by input, and a run is listed and cancelled', async
 
 test('what is not there is refused in words, and a read-only server offers nothing that records', async () => {
   const { client, call } = await connected('auto', '--read-only')
-  expect(await call('get_run', { run: 'nothing' })).toEqual({ refused: expect.stringContaining('nothing') })
+  expect(await call('get_run', { id: 'nothing' })).toEqual({ refused: expect.stringContaining('nothing') })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
-    'list_runs',
-    'get_run',
-    'list_events',
-    'get_state',
     'list_approvals',
     'get_approval',
+    'list_run_events',
+    'get_run_state',
+    'list_runs',
+    'get_run',
   ])
   expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
   await expect(call('start_run', { task: 'x' })).rejects.toThrow('start_run not found')

@@ -59,6 +59,6 @@ test.each([
   expect(bodies('tool_call_end').map(({ success, error }) => (success ? 'success' : error.code))).toEqual(ends)
   expect(bodies('external_ended')).toMatchObject([{ outcome: 'unknown' }])
   expect([noted(work), started()]).toEqual([times, 1])
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
   await expect.poll(() => marked(root)).toEqual([])
 })

@@ -45,7 +45,7 @@ test('a run is one call of claude -p; result, cost, tokens, session and turns ar
   })
   const { state } = (await keepup.externalRuns.recorded(id))!
   expect(state).toMatchObject({ request: { name: 'agent-001', prompt: 'Go.' }, sessionId: 's-1' })
-  expect(await keepup.verify(id)).toMatchObject({ ok: true })
+  expect(await keepup.verifyRun({ id })).toMatchObject({ ok: true })
 })
 
 test('its errors: exited with code N, failed to parse, failed to spawn, timed out', async () => {
@@ -115,7 +115,7 @@ test('spawned agents are one tree in the lineage', async () => {
   )
   expect(merged).toEqual({ result: 'ok\n\nok', missing: [] })
   const [lead, a, b] = ['lead', 'a', 'b'].map((id) => spawnedRunId('audit', id, 1))
-  const { agents } = (await keepup.tree(lead!))!
+  const { agents } = await keepup.getRunTree({ id: lead! })
   const rows = agents.map(({ agentId, parentId, depth }) => [agentId, parentId, depth])
   expect(rows.sort()).toEqual(
     [
@@ -124,9 +124,9 @@ test('spawned agents are one tree in the lineage', async () => {
       [b, lead, 1],
     ].sort() as never,
   )
-  expect(await keepup.verify(lead!)).toMatchObject({ ok: true })
+  expect(await keepup.verifyRun({ id: lead! })).toMatchObject({ ok: true })
   expect(await keepup.run(lead!)).toMatchObject({ status: 'completed' })
-  const stored = await Array.fromAsync(keepup.contextStores.variables('audit', { prefix: 'agent-result-' }))
+  const stored = await Array.fromAsync(keepup.rows('getContextStore', { store: 'audit', prefix: 'agent-result-' }))
   expect(stored.map(({ runId }) => runId)).toEqual([lead, lead, lead])
 })
 

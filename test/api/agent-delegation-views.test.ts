@@ -16,7 +16,7 @@ async function delegated() {
 
 it('the tree, the bill and the artifacts show it, and what it has used is counted once', async () => {
   const { keepup, runId, data, sql } = await delegated()
-  const [root, child] = (await keepup.tree(runId))!.agents
+  const [root, child] = (await keepup.getRunTree({ id: runId })).agents
   expect(root).toMatchObject({ agentId: runId, depth: 0 })
   expect(child).toMatchObject({ depth: 1, role: 'coder', status: 'completed', backend: 'other', ungoverned: true })
   expect(await sql('select id, total_nano_dollars as n, total_output_tokens as o from agent_lineage_totals')).toEqual(
@@ -38,7 +38,7 @@ it('the tree, the bill and the artifacts show it, and what it has used is counte
 
 it('verify proves both streams, and replay starts nothing', async () => {
   const { keepup, runId, data, starts } = await delegated()
-  const { ok, agents } = await keepup.verify(runId)
+  const { ok, agents } = await keepup.verifyRun({ id: runId })
   expect([ok, agents.length]).toEqual([true, 2])
   const { code, out } = await inProcess(['--data', data, 'replay', runId])
   expect([code, out]).toEqual([0, expect.stringContaining('DONE')])
@@ -51,7 +51,7 @@ it('a fork goes on from the recorded end of the other agent, and one that reuses
   for (const more of [{}, { reuse: true }]) {
     const { runId: fork } = await keepup.fork(runId, { at: { revision: more.reuse ? 2 : after + 1 }, ...more } as never)
     expect(await keepup.drive(fork)).toEqual({ end: 'done' })
-    expect((await keepup.verify(fork)).ok).toBe(true)
+    expect((await keepup.verifyRun({ id: fork })).ok).toBe(true)
   }
   expect(starts).toHaveLength(1)
   expect((await events()).filter(({ type }) => type === 'external_started')).toHaveLength(1)
@@ -63,7 +63,7 @@ it('erasing the run empties what was said to the other agent and by it, and the 
   await eraseRun(keepup.services, runId, { what, by: 'ada', options: {} })
   const left = JSON.stringify(await events())
   for (const word of ['code it', 'It is written.', 'I look.']) expect(left).not.toContain(word)
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
   await keepup.services.read.current()
   expect(await sql('select * from artifacts')).toEqual([])
 })

@@ -25,7 +25,7 @@ it('a role that is given to another agent is started once, and its end is the re
   const types = all.filter(({ stream }) => stream === `external-${child.childId}`).map(({ type }) => type)
   const once = ['external_started', 'process_start', 'external_ended', 'delivered']
   expect(types.filter((type) => once.includes(type))).toEqual(once)
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
 })
 
 it('what its rights cannot be mapped to is refused with a code, and nothing is started', async () => {

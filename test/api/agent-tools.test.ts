@@ -26,10 +26,10 @@ it('a call is judged, recorded in the stream of the agent before and after, and 
   expect(ofCall[1]!.body).toMatchObject({ intent: true, effect: 'irreversible' })
   expect(ofCall[2]!.body).toMatchObject({ success: true, result: 'noted one' })
   expect(calls).toEqual([{ args: { text: 'one' }, toolCallId: ofCall[0]!.toolCallId }])
-  expect((await keepup.verify(runId)).ok).toBe(true)
-  const child = (await keepup.tree(runId))!.agents.find(({ parentId }) => parentId === runId)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
+  const child = (await keepup.getRunTree({ id: runId })).agents.find(({ parentId }) => parentId === runId)
   expect(child).toMatchObject({ ungoverned: true, own: { toolCalls: 1 } })
-  expect(treeLines((await keepup.tree(runId))!, null).join('\n')).toContain(
+  expect(treeLines(await keepup.getRunTree({ id: runId }), null).join('\n')).toContain(
     "ungoverned but for 1 call of keepup's tools",
   )
 })
@@ -72,7 +72,7 @@ it('a long result is kept whole, and its agent is told the beginning and the end
   const { toolCallId } = (await events()).find(({ type }) => type === 'tool_call_requested')!
   const { ask } = appOver(keepup.services, 'scripted:lead')
   expect(await (await ask('GET', `/v1/results/${toolCallId}`)).text()).toBe(long)
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
 })
 
 it('a tool that the policy denies is not offered, and one that it asks for waits for a person', async () => {

@@ -39,7 +39,7 @@ test('a run of another agent is listed, verified, and its secrets are in no even
   for await (const { text } of run.events) told += text ?? ''
   expect(told).toMatch(/^it is .*, is it not$/)
   expect(await stored(keepup)).not.toContain('battery')
-  const proof = await keepup.verify(run.agentId)
+  const proof = await keepup.verifyRun({ id: run.agentId })
   expect(proof).toMatchObject({ ok: true, agents: [{ agentId: run.agentId, ok: true }] })
   expect(proof.agents[0]!.events).toBeGreaterThan(4)
   expect(await keepup.run(run.agentId)).toMatchObject({ status: 'completed', backend: 'fake', ungoverned: true })

@@ -70,7 +70,7 @@ it('hides a value whose key says that it is a secret, and refuses a key that is 
   await secrets.set('apiKey', 'a value of no shape')
   expect(await secrets.get('apiKey')).toMatch(/^secret:ku_/)
   await expect(secrets.set(SECRET, 1)).rejects.toMatchObject({ code: 'INVALID_VARIABLE' })
-  await keepup.contextStores.erase('secrets', { all: true, reason: 'done' })
+  await keepup.eraseContextVariables({ store: 'secrets', all: true, reason: 'done' })
 })
 
 it.each([
@@ -132,26 +132,26 @@ it('erases every value of a variable for ever, and proves what is left', async (
 
 it('is whole in the library, also for a value that lay in a blob', async () => {
   expect((await services.blobs.list('context-notes')).length).toBe(1)
-  await expect(keepup.contextStores.erase('notes', { reason: 'x' } as never)).rejects.toMatchObject({
+  await expect(keepup.eraseContextVariables({ store: 'notes', reason: 'x' })).rejects.toMatchObject({
     code: 'INVALID_REQUEST',
   })
-  expect(await keepup.contextStores.erase('notes', { all: true, reason: 'all of it' })).toMatchObject({
+  expect(await keepup.eraseContextVariables({ store: 'notes', all: true, reason: 'all of it' })).toMatchObject({
     recorded: true,
   })
   expect(await services.blobs.list('context-notes')).toEqual([])
-  const variables = await Array.fromAsync(keepup.contextStores.variables('notes'))
+  const variables = await Array.fromAsync(keepup.rows('getContextStore', { store: 'notes' }))
   expect(variables.map(({ key, erased }) => [key, erased])).toEqual([
     ['a/b?c', true],
     ['goal', true],
     ['long', true],
   ])
-  expect((await Array.fromAsync(keepup.contextStores.list())).map(({ store }) => store)).toEqual([
+  expect((await Array.fromAsync(keepup.rows('listContextStores'))).map(({ store }) => store)).toEqual([
     'audit',
     'notes',
     'secrets',
   ])
-  expect(await keepup.contextStores.verify('notes')).toMatchObject({ ok: true })
-  expect(await keepup.contextStores.verify('audit')).toMatchObject({ ok: true, erased: [] })
+  expect(await keepup.verifyContextStore({ store: 'notes' })).toMatchObject({ ok: true })
+  expect(await keepup.verifyContextStore({ store: 'audit' })).toMatchObject({ ok: true, erased: [] })
 })
 
 it('is in a backup, whole', async () => {
@@ -160,8 +160,8 @@ it('is in a backup, whole', async () => {
   const copy = await openKeepUp({ data: folder, by: 'ann' })
   try {
     expect(await copy.contextStore('audit').get('n')).toBe(7)
-    expect(await copy.contextStores.verify('notes')).toMatchObject({ ok: true })
-    expect((await Array.fromAsync(copy.contextStores.list())).length).toBe(3)
+    expect(await copy.verifyContextStore({ store: 'notes' })).toMatchObject({ ok: true })
+    expect((await Array.fromAsync(copy.rows('listContextStores'))).length).toBe(3)
   } finally {
     await copy.close()
   }

@@ -49,11 +49,11 @@ afterEach(async () => {
 
 it('a program makes, reads, edits and follows a document', async () => {
   const { documents } = keepup
-  const made = await documents.create({ title: 'Plan', format: 'markdown', content: 'one' }, { key: 'k' })
+  const made = await keepup.createDocument({ title: 'Plan', format: 'markdown', content: 'one' }, { key: 'k' })
   const id = made.documentId
-  expect((await documents.create({ title: 'Plan', format: 'markdown', content: 'one' }, { key: 'k' })).documentId).toBe(
-    id,
-  )
+  expect(
+    (await keepup.createDocument({ title: 'Plan', format: 'markdown', content: 'one' }, { key: 'k' })).documentId,
+  ).toBe(id)
   const { frontier, blocks } = await documents.read(id)
   const { id: span_id, hash } = blocks[0]!
   expect(hash).toBe(contextHash(span_id!, 'one'))
@@ -81,36 +81,38 @@ it('a program makes, reads, edits and follows a document', async () => {
   }
   over.abort()
   expect(seen).toEqual([3, revision])
-  expect((await documents.history(id)).map(({ kind }) => kind)).toEqual([
+  expect((await keepup.listDocumentHistory({ id })).entries.map(({ kind }) => kind)).toEqual([
     ...['created', 'created', 'applied', 'refused', 'imported'],
   ])
-  expect((await documents.diff(id, 1, revision)).changes).toMatchObject([{ before: 'one', after: 'xtwo' }])
-  expect((await documents.blame(id)).sources.map(({ by }) => by.id)).toContain('bob')
-  await documents.erase(id, { revision: 5, reason: 'private' })
-  expect(await documents.verify(id)).toMatchObject({ ok: true, erased: [{ revision: 4, reason: 'private' }] })
+  expect((await keepup.compareDocumentRevisions({ id, a: 1, b: revision })).changes).toMatchObject([
+    { before: 'one', after: 'xtwo' },
+  ])
+  expect((await keepup.blameDocument({ id })).sources.map(({ by }) => by.id)).toContain('bob')
+  await keepup.eraseEnvelope({ id, revision: 5, reason: 'private' })
+  expect(await keepup.verifyDocument({ id })).toMatchObject({ ok: true, erased: [{ revision: 4, reason: 'private' }] })
   const listed = []
-  for await (const one of documents.list()) listed.push(one.title)
+  for await (const one of keepup.rows('listDocuments')) listed.push(one.title)
   expect(listed).toEqual(['Plan'])
   await expect(documents.read('none')).rejects.toMatchObject({ code: 'DOCUMENT_UNKNOWN' })
-  await expect(documents.create({ title: '' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  await expect(keepup.createDocument({ title: '' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
 })
 
 it('an agent makes and edits a document; its checkpoints name the frontiers, and blame names its calls', async () => {
   const { runId } = await keepup.start({ task: 'write', model: 'scripted:writes', policy: { mode: 'batch' } })
   expect(await keepup.drive(runId)).toMatchObject({ end: 'done' })
-  const [document] = await Array.fromAsync(keepup.documents.list())
+  const [document] = await Array.fromAsync(keepup.rows('listDocuments'))
   const { documentId, frontier } = document!
   expect(await keepup.documents.text(documentId, 'markdown')).toBe('# Plan\n\nSecond.\n')
   const [first, last] = [await keepup.checkpoint(runId, 1), await keepup.checkpoint(runId, 5)]
   expect(Object.keys(first!.documents)).toEqual([documentId])
   expect(first!.documents[documentId]).not.toBe(frontier)
   expect(last!.documents).toEqual({ [documentId]: frontier })
-  const { sources } = await keepup.documents.blame(documentId)
+  const { sources } = await keepup.blameDocument({ id: documentId })
   expect(sources.map(({ toolCallId }) => toolCallId)).toEqual([`${runId}.t1.c0`, `${runId}.t3.c0`])
   expect(sources.every((one) => one.runId === runId)).toBe(true)
   const { value } = await keepup.services.read.run(runId)
   expect(JSON.stringify(value)).toContain(documentId)
-  expect(await keepup.verify(runId)).toMatchObject({ ok: true })
+  expect(await keepup.verifyRun({ id: runId })).toMatchObject({ ok: true })
 })
 
 it('a secret of the vault enters no document, by no way', async () => {
@@ -120,8 +122,10 @@ it('a secret of the vault enters no document, by no way', async () => {
     ['markdown', `The value is **${SECRET.slice(0, 7)}**${SECRET.slice(7)}`],
     ['html', `<p>${SECRET}`],
   ] as const)
-    await expect(documents.create({ title: 'T', format, content })).rejects.toMatchObject({ code: 'CONTENT_REFUSED' })
-  const { documentId } = await documents.create({ title: 'T', format: 'html', content: '<p>one' })
+    await expect(keepup.createDocument({ title: 'T', format, content })).rejects.toMatchObject({
+      code: 'CONTENT_REFUSED',
+    })
+  const { documentId } = await keepup.createDocument({ title: 'T', format: 'html', content: '<p>one' })
   const bob = new Person('77', (await documents.snapshot(documentId)).bytes)
   const update = bob.change(() => bob.text(0).insert(0, SECRET))
   await expect(documents.import(documentId, update)).rejects.toMatchObject({ code: 'UPDATE_HOLDS_SECRET' })

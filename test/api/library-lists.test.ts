@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AgentState, type KeepUp, openKeepUp } from '../../api/index.ts'
+import { OPERATIONS } from '../../api/operations/table.ts'
 import { freshFolders } from '../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>
@@ -43,8 +44,24 @@ describe('the library', () => {
     }
     expect((await all(keepup.runs({ limit: 2 }))).map(({ runId }) => runId)).toEqual(ids.slice(-2).reverse())
     expect(await all(keepup.runs({ limit: 500 }))).toHaveLength(ids.length)
-    expect(() => keepup.runs({ limit: 0 })).toThrow(/expected/)
-    expect(() => keepup.runs({ since: 'soon' })).toThrow(/^since: expected a time/)
+    await expect(all(keepup.runs({ limit: 0.5 }))).rejects.toThrow(/^limit: expected a whole number/)
+    await expect(all(keepup.runs({ since: 'soon' }))).rejects.toThrow(/^since: expected a time/)
+  })
+
+  it('has every operation as a method, which takes numbers in paths and queries and names an unknown member', async () => {
+    for (const { name } of OPERATIONS) expect(keepup).toHaveProperty(name, expect.any(Function))
+    const { runId } = await start()
+    await keepup.drive(runId)
+    expect((await keepup.getCheckpoint({ id: runId, step: 1 })).checkpoint.step).toBe(1)
+    expect((await keepup.listRunEvents({ id: runId, limit: 2 })).events).toHaveLength(2)
+    await expect(keepup.getRun({ id: runId, colour: 'red' } as never)).rejects.toThrow(
+      'getRun takes no "colour"; give id',
+    )
+    const { runId: asked } = await keepup.startRun({ task: 'go', model: 'scripted:done', drive: false }, { key: 'k' })
+    expect((await keepup.startRun({ task: 'go', model: 'scripted:done', drive: false }, { key: 'k' })).runId).toBe(
+      asked,
+    )
+    expect((await all(keepup.runs({ person: 'ada' }))).map((run) => run.runId)).toEqual([asked, runId])
   })
 
   it('lists approvals, answers with what a start answers, and forks', { tags: ['git'] }, async () => {
@@ -60,7 +77,7 @@ describe('the library', () => {
       code: 'INVALID_REQUEST',
       message: expect.stringContaining('questionHash'),
     })
-    const { questionHash, preview } = await keepup.approval(decide.toolCallId)
+    const { questionHash, preview } = await keepup.getApproval({ toolCallId: decide.toolCallId })
     expect(preview.files).toEqual([{ path: expect.any(String), content: 'absent' }])
     await keepup.say(runId, { ...decide, questionHash })
     expect(await keepup.drive(runId)).toEqual({ end: 'done' })
@@ -75,8 +92,8 @@ describe('the library', () => {
   it("proves a run, rebuilds what its model was asked, and shows seed 003's state of an agent", async () => {
     const { runId } = await start({ contextVariables: { ticket: 7 } })
     await keepup.drive(runId)
-    expect(await keepup.verify(runId)).toMatchObject({ runId, ok: true, agents: [{ agentId: runId }] })
-    await expect(keepup.verify('no-such')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await keepup.verifyRun({ id: runId })).toMatchObject({ runId, ok: true, agents: [{ agentId: runId }] })
+    await expect(keepup.verifyRun({ id: 'no-such' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const [request] = await keepup.requests(runId, 1)
     expect(request).toMatchObject({ attempt: 1, request: { messages: [{ role: 'user', content: 'go' }] } })
     const state: AgentState = await keepup.agent(runId)

@@ -82,7 +82,7 @@ async function whenRecorded(runId: string, wanted: (event: RuntimeEvent) => bool
   for await (const event of keepup.follow(runId)) if (wanted(event)) return
 }
 
-const listed = async (runId: string) => Array.fromAsync(keepup.messages.list(runId))
+const listed = async (runId: string) => Array.fromAsync(keepup.rows('listMessages', { id: runId }))
 
 it('a run without other agents: an unknown recipient bounces, and a person answers a request', async () => {
   const runId = await start('alone')
@@ -100,7 +100,7 @@ it('a run without other agents: an unknown recipient bounces, and a person answe
     { from: 'user:ann', to: runId, type: 'response', correlationId: id, status: 'received', preview: '{"port":8080}' },
   ])
   await expect(keepup.messages.respond(id, { payload: 1 })).rejects.toMatchObject({ code: 'RUN_FINISHED' })
-  expect((await keepup.verify(runId)).ok).toBe(true)
+  expect((await keepup.verifyRun({ id: runId })).ok).toBe(true)
 })
 
 it('a program asks an agent: it has the answer, or that the agent has finished without one', async () => {
@@ -169,7 +169,7 @@ it('two agents of a run: what one publishes the other reads at its next turn; HT
   expect(await driven).toEqual({ end: 'done' })
   const published = (await listed(runId)).find(({ topic }) => topic === 'news')
   expect(published).toMatchObject({ from: tells.from, to: null, type: 'event', receivedBy: [hears.from] })
-  const first = (await keepup.tree(runId))!.agents.map(({ agentId }) => agentId)
+  const first = (await keepup.getRunTree({ id: runId })).agents.map(({ agentId }) => agentId)
   expect(first).toEqual([runId, hears.from, tells.from])
 
   const app = appOver(keepup.services, 'scripted:tree')

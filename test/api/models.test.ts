@@ -44,11 +44,12 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
     const keepup = await opened()
     const { runId } = await keepup.start({ task: 'go' })
     expect(await keepup.drive(runId)).toMatchObject({ end: 'done' })
-    const [first] = await keepup.routing(runId, 1)
+    const { decisions } = await keepup.getRouting({ id: runId, turn: 1 })
+    const [first] = decisions
     expect(first?.decision).toMatchObject({ resolved: 'scripted:small', rule: 'routine', policy: 'cost' })
     expect(first?.decision.candidates).toHaveLength(2)
-    await expect(keepup.routing(runId, 9)).rejects.toMatchObject({ code: 'POINT_UNKNOWN' })
-    const { models: known, choice } = keepup.models()
+    await expect(keepup.getRouting({ id: runId, turn: 9 })).rejects.toMatchObject({ code: 'POINT_UNKNOWN' })
+    const { models: known, choice } = await keepup.listModels()
     expect(choice.resolved).toBe('scripted:small')
     expect(known.find(({ id }) => id === 'scripted:small')?.figures).toMatchObject({ calls: 1, health: 'healthy' })
     expect(known.find(({ id }) => id === 'scripted:large')?.figures).toBeNull()
@@ -58,14 +59,14 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
     const keepup = await opened()
     const named = await keepup.start({ task: 'go', model: 'scripted:large' })
     await keepup.drive(named.runId)
-    expect((await keepup.routing(named.runId, 1))[0]?.decision).toMatchObject({
+    expect((await keepup.getRouting({ id: named.runId, turn: 1 })).decisions[0]?.decision).toMatchObject({
       resolved: 'scripted:large',
       reason: 'the run names scripted:large',
     })
     const own = { models: ['scripted:large'], rules: [{ name: 'mine', policy: 'quality' as const }] }
     const ruled = await keepup.start({ task: 'go', routing: own })
     await keepup.drive(ruled.runId)
-    expect((await keepup.routing(ruled.runId, 1))[0]?.decision).toMatchObject({
+    expect((await keepup.getRouting({ id: ruled.runId, turn: 1 })).decisions[0]?.decision).toMatchObject({
       rule: 'mine',
       resolved: 'scripted:large',
     })

@@ -44,7 +44,7 @@ describe('in the library', () => {
       for (const { header } of page)
         if (header.type === 'agent_started' || header.type === 'forked') born.push(header.runId ?? '')
     expect(born).toEqual([runId, runId, fork.runId])
-    expect((await keepup.verify(fork.runId)).ok).toBe(true)
+    expect((await keepup.verifyRun({ id: fork.runId })).ok).toBe(true)
     // Its delegation is that of the record, with all that the child did for it.
     const { first, places } = await keepup.compare(runId, fork.runId)
     expect(first).toBeNull()

@@ -61,15 +61,15 @@ async function openGates(open: () => Promise<KeepUp>, runId: string): Promise<nu
   const keepup = await open()
   const gates = await Array.fromAsync(keepup.approvals({ run: runId }))
   for (const { agentId, toolCallId } of gates) {
-    const { questionHash } = await keepup.approval(toolCallId)
+    const { questionHash } = await keepup.getApproval({ toolCallId })
     await keepup.say(agentId, { kind: 'decide_approval', toolCallId, questionHash, decision: 'approved' })
   }
   await keepup.close()
   return gates.length
 }
 
-async function streamsOf({ services: { log }, tree }: KeepUp, runId: string) {
-  const agents = (await tree(runId))!.agents.map(({ agentId }) => agentId)
+async function streamsOf({ services: { log }, getRunTree }: KeepUp, runId: string) {
+  const agents = (await getRunTree({ id: runId })).agents.map(({ agentId }) => agentId)
   const streams = new Map<string, { type: string; revision: number; body: unknown }[]>()
   for (const agentId of agents) {
     const events = []
@@ -144,7 +144,7 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
     expect(Object.keys({ ...state.courier.owed, ...state.courier.accepted }).length).toBeLessThanOrEqual(CHILDREN + 2)
     expect(JSON.stringify(kept).length, agentId).toBeLessThan(16 * 1024)
   }
-  expect((await ended.verify(runId)).ok).toBe(true)
+  expect((await ended.verifyRun({ id: runId })).ok).toBe(true)
   console.log(
     `${sent} messages between ${streams.size} agents, ${JSON.stringify(bounced)} bounced, ${kills} kills, ${givenUp.length} agents with a call given up`,
   )

@@ -27,6 +27,7 @@ export const APPROVAL_OPERATIONS = [
     output: schema.ApprovalList,
     answers: { 200: 'A page of approvals' },
     awaitsTables: true,
+    mcp: {},
     run: async (s, { query: { run, state, ...page } }) => {
       if (run !== undefined) await mustBeRun(s, run)
       const which = { ...page, runId: run, state: state === 'all' ? undefined : state }
@@ -43,6 +44,7 @@ export const APPROVAL_OPERATIONS = [
     output: schema.ApprovalDetail,
     answers: { 200: 'The approval' },
     awaitsTables: true,
+    mcp: {},
     run: (s, { params }) => approvalDetail(s, params.toolCallId),
   }),
   operation({
@@ -53,6 +55,10 @@ export const APPROVAL_OPERATIONS = [
     input: { params, headers: CommandHeaders, body: schema.DecisionBody },
     output: Recorded,
     answers: { 200: 'Recorded' },
+    mcp: {
+      description: 'Approves or rejects a call that waits. Decide only what your user has seen and decided.',
+      drives: true,
+    },
     run: (s, { params, body: { by, ...decided } }, { options }) =>
       decide(s, { kind: 'decide_approval', ...params, ...given(decided) }, by, options),
   }),

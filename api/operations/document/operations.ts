@@ -5,6 +5,7 @@ import { operation, WithStatus } from '../operation.ts'
 import { PageQuery } from '../schemas.ts'
 import { createDocument } from './create-document.ts'
 import { documentDiff, documentHistory, eraseEnvelope, verifyDocument } from './history.ts'
+import { listDocuments } from './list-documents.ts'
 import * as schema from './schemas.ts'
 
 const params = z.object({ id: schema.DocumentId })
@@ -34,10 +35,7 @@ export const DOCUMENT_OPERATIONS = [
     output: schema.DocumentList,
     answers: { 200: 'A page of documents' },
     awaitsTables: true,
-    run: async (s, { query }) => {
-      const { position, value } = await s.read.documents(given(query))
-      return { position, ...value }
-    },
+    run: (s, { query }) => listDocuments(s, given(query)),
   }),
   operation({
     name: 'listDocumentHistory',

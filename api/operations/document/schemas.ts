@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DocumentError } from '../../../domain/document/errors.ts'
-import { By, Digits, Id, Next, PageQuery, Position } from '../schemas.ts'
+import { By, Digits, Id, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 
 /** A malformed id gets the same answer as an unknown one. */
 export const DocumentId = z
@@ -178,15 +178,9 @@ export const DocumentBlame = z
 export const VerifiedDocument = z
   .strictObject({
     documentId: z.string(),
-    ok: z.boolean(),
-    events: z.int(),
-    head: z.string(),
+    ...PROOF,
     frontier: z.string(),
     root: z.string(),
-    digests: z.int(),
-    unchecked: z.int(),
-    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })),
-    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })),
   })
   .meta({ id: 'VerifiedDocument' })
 

@@ -20,6 +20,7 @@ export const EVENT_OPERATIONS = [
     output: EventPage,
     answers: { 200: 'A page of events' },
     awaitsTables: true,
+    mcp: {},
     run: (s, { params, query }) => runEventPage(s, params.id, query),
   }),
   operation({

@@ -33,6 +33,7 @@ export const HISTORY_OPERATIONS = [
     output: z.union([schema.AgentAtPoint, RecordedAtPoint]),
     answers: { 200: 'The state; of a run of another agent: its record' },
     revision: ({ revision }) => revision,
+    mcp: {},
     run: (s, { params, query }) => stateAt(s, params.id, query),
   }),
   operation({

@@ -4,34 +4,52 @@ import { MemoryError } from '../../../domain/memory/errors.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'
 import { memoryStream } from '../../../domain/memory/fact.ts'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
-import { given } from '../omit-undefined.ts'
+import { type MemoryRow, listMemories as memoryRows, searchMemories, showMemory } from '../../../projections/index.ts'
+import { camelCased, cursorIn, pageOf, placeOf } from '../rows.ts'
 import { shown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
 import { asStored } from '../streams/prove-stream.ts'
-import type { CorrectMemory, ForgetMemory, MemoryChanged, MemoryHistory, MemoryList, MemoryQuery } from './schemas.ts'
+import type {
+  CorrectMemory,
+  ForgetMemory,
+  Memory,
+  MemoryChanged,
+  MemoryHistory,
+  MemoryList,
+  MemoryQuery,
+} from './schemas.ts'
 
 // Operations on the facts that agents have saved, for people.
+
+/** A fact in the form of the API. */
+export const memoryOf = ({ started: _, words: __, place_word: ___, ...row }: MemoryRow): Memory => ({
+  ...camelCased(row),
+  scope: row.scope as Memory['scope'],
+})
 
 /** Facts, the latest first, or the results of a search, the best first. The tables must be caught up. */
 export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {
   const { limit, after, scope, place, q, forgotten } = query
   if (q === undefined) {
-    const { position, value } = await s.read.memories({ limit, ...given({ after, scope, place, forgotten }) })
-    return { position, memories: [...value.memories], next: value.next }
+    const from = await placeOf(s.log, after)
+    const which = { scope, place, forgotten, after: from, limit: limit + 1 }
+    const { position, value } = await s.read.rows((db) => memoryRows(db, which))
+    const { page, next } = await pageOf(value, limit, ({ id }) => cursorIn(s.log, memoryStream(id), 0))
+    return { position, memories: page.map(memoryOf), next }
   }
   const places: readonly Place[] | null = scope === undefined ? null : [{ scope, place: place ?? '' }]
-  const { position, value } = await s.read.foundMemories(places, q, limit)
-  return { position, memories: [...value], next: null }
+  const { position, value } = await s.read.rows((db) => searchMemories(db, places, q, limit))
+  return { position, memories: value.map(memoryOf), next: null }
 }
 
 /** A fact with its history. Rejects with MEMORY_UNKNOWN. */
 export async function memoryHistory(s: Services, id: string): Promise<MemoryHistory> {
-  const { value } = await s.read.memory(id)
+  const { value } = await s.read.rows((db) => showMemory(db, id))
   const events = await s.memories.history(id)
-  if (value === null) throw new MemoryError('MEMORY_UNKNOWN', `the tables do not show "${id}" yet; ask again`)
-  return { memory: value, changes: events.flatMap(changeOf) }
+  if (value === undefined) throw new MemoryError('MEMORY_UNKNOWN', `the tables do not show "${id}" yet; ask again`)
+  return { memory: memoryOf(value), changes: events.flatMap(changeOf) }
 }
 
 /** Changes the text of a fact. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byteLength } from '../../../domain/calls/bounded.ts'
 import { FACT_BYTES, MEMORY_ID, QUERY_LENGTH, SCOPES } from '../../../domain/calls/memory/request.ts'
-import { By, Next, PageQuery, Position } from '../schemas.ts'
+import { By, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 export const MemoryId = z
@@ -123,12 +123,6 @@ export type MemoryChanged = z.infer<typeof MemoryChanged>
 export const VerifiedMemory = z
   .strictObject({
     id: z.string(),
-    ok: z.boolean(),
-    events: z.int(),
-    head: z.string(),
-    digests: z.int(),
-    unchecked: z.int(),
-    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })),
-    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })),
+    ...PROOF,
   })
   .meta({ id: 'VerifiedMemory' })

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { REQUEST_MS } from '../../../domain/agent/state/bus.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
-import { pages } from '../../library/lists.ts'
 import { wanted } from '../events/filter.ts'
 import type { EventView } from '../events/schemas.ts'
 import { EventViews } from '../events/view.ts'
@@ -9,8 +8,8 @@ import { Problem } from '../problem.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import { envelopeOf, MESSAGE_EVENTS, refusedBy } from './recorded-messages.ts'
-import { type Envelope, type MessageView, PublishBody, RespondBody, SendMessageBody, type Sent } from './schemas.ts'
-import { listMessages, publish, respond, sendMessage } from './send.ts'
+import { type Envelope, PublishBody, RespondBody, SendMessageBody, type Sent } from './schemas.ts'
+import { publish, respond, sendMessage } from './send.ts'
 
 /** A message to an agent (default: the run's root agent). `by`: the sender. */
 export type Sending = Omit<z.input<typeof SendMessageBody>, 'expectReply'>
@@ -41,8 +40,6 @@ export interface RuntimeMessageBus {
   respond(request: string, answer: z.input<typeof RespondBody>): Promise<Sent>
   /** Messages of a run that are recorded from the call on, until the signal aborts or keepup is closed. */
   subscribe(runId: string, hearing?: Hearing): AsyncIterable<Envelope>
-  /** All messages of a run so far, with their delivery states. */
-  list(runId: string): AsyncIterable<MessageView>
 }
 
 type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
@@ -75,7 +72,7 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
       }
       throw new Problem(
         'TIMEOUT',
-        `no answer to ${id} came within ${REQUEST_MS / 1_000} s; "list" shows one that still comes`,
+        `no answer to ${id} came within ${REQUEST_MS / 1_000} s; "listMessages" shows one that still comes`,
       )
     },
     respond: async (request, answer) =>
@@ -92,13 +89,6 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
         until,
         ({ topic: about, to: whom }) => (topic === undefined || about === topic) && (to === undefined || whom === to),
       )
-    },
-    async *list(runId) {
-      await s.read.caughtUp()
-      yield* pages(async (after) => {
-        const { messages, next } = await listMessages(s, runId, { limit: 100, ...after })
-        return { rows: messages, next }
-      })
     },
   }
 }

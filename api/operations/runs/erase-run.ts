@@ -1,4 +1,5 @@
 import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
+import { listMemories } from '../../../projections/index.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
 import { erasable, record } from './record-command.ts'
@@ -51,8 +52,8 @@ const MAX_FACTS = 500
 export async function factsOfRun(s: Pick<Services, 'read'>, runId: string, { agent, what }: AskedErasure) {
   if (agent !== undefined || what.all !== true) return null
   await s.read.current()
-  const { value } = await s.read.memories({ runId, limit: MAX_FACTS })
-  return value.memories.map(({ id }) => id)
+  const { value } = await s.read.rows((db) => listMemories(db, { runId, limit: MAX_FACTS }))
+  return value.map(({ id }) => id)
 }
 
 async function agentsToErase(s: Services, runId: string, { agent, what }: AskedErasure): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { RunQuery } from './query-schema.ts'
 import { listRuns, runDetail, runTree } from './run-views.ts'
 import * as schema from './schemas.ts'
 import { startRun } from './start-run.ts'
-import { StartRun } from './start-schemas.ts'
+import { StartByTool, StartRun } from './start-schemas.ts'
 import { cancelRun, eraseBodies, goOn, pauseRun, sendInput } from './steer.ts'
 import { verifyRun } from './verify-run.ts'
 
@@ -34,6 +34,10 @@ export const RUN_OPERATIONS = [
     answers: { 201: 'Recorded', 200: 'The same request had started it before' },
     revision: ({ revision }) => revision,
     location: ({ runId }) => `/v1/runs/${runId}`,
+    mcp: {
+      description: 'Starts a run and drives it; gives its id at once. Ask get_run how it goes on.',
+      body: StartByTool,
+    },
     run: async (s, { body }, { options, overNetwork }) => {
       const started = await startRun(s, body, options, true, overNetwork)
       return new WithStatus(started.created ? 201 : 200, started)
@@ -48,6 +52,7 @@ export const RUN_OPERATIONS = [
     output: schema.RunList,
     answers: { 200: 'A page of runs' },
     awaitsTables: true,
+    mcp: {},
     run: (s, { query }) => listRuns(s, query),
   }),
   operation({
@@ -60,6 +65,10 @@ export const RUN_OPERATIONS = [
     answers: { 200: 'The run' },
     awaitsTables: true,
     revision: ({ run }) => run.revision,
+    mcp: {
+      description:
+        'Shows a run: status, usage, and the approvals, questions and unknown outcomes that wait for a person.',
+    },
     run: (s, { params }) => runDetail(s, params.id),
   }),
   operation({
@@ -91,6 +100,10 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/runs/{id}/input',
     summary: 'Say something to a run',
     input: { params, headers, body: schema.InputBody },
+    mcp: {
+      description: 'Says something to a run, or answers its question; the agent reads it at its next turn.',
+      drives: true,
+    },
     run: (s, { params, body }, { options }) => sendInput(s, params.id, body, options),
   }),
   operation({
@@ -99,6 +112,7 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/runs/{id}/cancel',
     summary: 'End a run',
     input: { params, headers, body: schema.CancelBody },
+    mcp: {},
     run: (s, { params, body }, { options }) => cancelRun(s, params.id, body, options),
   }),
   operation({

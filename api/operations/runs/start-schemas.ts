@@ -138,3 +138,10 @@ export const StartRun = z
   .meta({ id: 'StartRun' })
 export type StartRun = z.infer<typeof StartRun>
 export type StartRunInput = z.input<typeof StartRun>
+
+const { task, role, model, agent, workspace } = StartRun.shape
+/** The part of {@link StartRun} that a program may ask for which a model controls: no right beyond the defaults. */
+export const StartByTool = z.strictObject({
+  ...{ task, role, model, agent, workspace },
+  policy: Policy.pick({ mode: true }).optional(),
+})

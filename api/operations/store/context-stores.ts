@@ -1,7 +1,16 @@
 import { contextStream } from '../../../domain/store/aggregate.ts'
 import { noStore, notFound } from '../../../domain/store/errors.ts'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { Row } from '../../../projections/engine/schema/tables.ts'
+import {
+  type ContextStoreRow,
+  listContextStores,
+  listStoredVariables,
+  showContextStore,
+  showStoredVariable,
+} from '../../../projections/index.ts'
 import { exportStreams } from '../events/export.ts'
+import { camelCased, pageOf } from '../rows.ts'
 import { shown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
@@ -9,8 +18,10 @@ import type { Services } from '../services.ts'
 import { asStored } from '../streams/prove-stream.ts'
 import type {
   EraseVariables,
+  StoredVariable,
   StoreList,
   StoreShown,
+  StoreSummary,
   VariableShown,
   VariablesErased,
   VariablesQuery,
@@ -18,28 +29,39 @@ import type {
 
 // Operations on stores of context variables, for people. The tables must be caught up.
 
+const storeOf = ({ started: _, ...row }: ContextStoreRow): StoreSummary => camelCased(row)
+
+const variableOf = ({ store: _, ...row }: Row<'stored_variables'>): StoredVariable => ({
+  ...camelCased(row),
+  type: row.type as StoredVariable['type'],
+  erased: row.erased === 1,
+})
+
 /** Stores in the order of their names. */
 export async function listStores(s: Services, { after, limit }: { after?: string | undefined; limit: number }) {
-  const { position, value } = await s.read.contextStores({ after, limit: limit + 1 })
-  const stores = value.slice(0, limit)
-  return { position, stores, next: value.length > limit ? stores.at(-1)!.store : null } satisfies StoreList
+  const { position, value } = await s.read.rows((db) => listContextStores(db, { after, limit: limit + 1 }))
+  const { page, next } = await pageOf(value, limit, ({ store }) => store)
+  return { position, stores: page.map(storeOf), next } satisfies StoreList
 }
 
 /** A store with a page of its variables, in the order of their keys. Rejects with `STORE_UNKNOWN`. */
 export async function showStore(s: Services, name: string, query: VariablesQuery): Promise<StoreShown> {
   const { limit } = query
-  const { position, value } = await s.read.contextStore(name, { ...query, limit: limit + 1 })
-  if (value === null) throw noStore(name)
-  const variables = value.variables.slice(0, limit)
-  const next = value.variables.length > limit ? variables.at(-1)!.key : null
-  return { position, store: value.store, variables, next }
+  const { position, value } = await s.read.rows(async (db) => ({
+    store: await showContextStore(db, name),
+    variables: await listStoredVariables(db, { store: name, ...query, limit: limit + 1 }),
+  }))
+  if (value.store === undefined) throw noStore(name)
+  const { page, next } = await pageOf(value.variables, limit, ({ key }) => key)
+  return { position, store: storeOf(value.store), variables: page.map(variableOf), next }
 }
 
 /** A variable with its value. Rejects with `STORE_UNKNOWN`, and with `VARIABLE_NOT_FOUND`, also for an erased value. */
 export async function getVariable(s: Services, store: string, key: string): Promise<VariableShown> {
-  const { position, value: variable } = await s.read.storedVariable(store, key)
-  if (variable === null) await mustExist(s, store)
-  if (variable === null || variable.deletedAt !== null) throw notFound(key)
+  const { position, value: row } = await s.read.rows((db) => showStoredVariable(db, store, key))
+  if (row === undefined) await mustExist(s, store)
+  if (row === undefined || row.deleted_at !== null) throw notFound(key)
+  const variable = variableOf(row)
   return { position, variable, value: await s.contexts.valueAt(store, key, variable.revision) }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
 import { MAX_KEY, STORE_NAME } from '../../../domain/store/variable.ts'
-import { AnyJson, By, Digits, Position } from '../schemas.ts'
+import { AnyJson, By, Digits, Next, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 export const StoreName = z
@@ -63,8 +63,6 @@ export const StoredVariable = z
   .meta({ id: 'StoredVariable' })
 export type StoredVariable = z.infer<typeof StoredVariable>
 
-const Next = z.string().nullable().meta({ description: '`after` of the next page; null: this is the last' })
-
 export const StoreList = z
   .strictObject({ position: Position, stores: z.array(StoreSummary), next: Next })
   .meta({ id: 'ContextStoreList' })
@@ -108,13 +106,7 @@ export type VariablesErased = z.infer<typeof VariablesErased>
 export const VerifiedStore = z
   .strictObject({
     store: z.string(),
-    ok: z.boolean(),
-    events: z.int(),
-    head: z.string(),
-    digests: z.int(),
-    unchecked: z.int(),
-    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })),
-    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })),
+    ...PROOF,
   })
   .meta({ id: 'VerifiedStore' })
 export type VerifiedStore = z.infer<typeof VerifiedStore>

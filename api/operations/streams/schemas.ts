@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Digits, Id, Position } from '../schemas.ts'
+import { Digits, Id, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 /** A stream's name without the namespace. */
@@ -38,13 +38,7 @@ export const StreamParam = z.object({ stream: StreamName })
 export const VerifiedStream = z
   .strictObject({
     stream: z.string(),
-    ok: z.boolean(),
-    events: z.int(),
-    head: z.string(),
-    digests: z.int(),
-    unchecked: z.int(),
-    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })).readonly(),
-    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })).readonly(),
+    ...PROOF,
   })
   .meta({ id: 'VerifiedStream' })
 

@@ -10,6 +10,7 @@ import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import { Policy } from '../../../domain/calls/policy.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { delegatedAgents } from '../../../domain/external/runtime/delegated-agents.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { Memories } from '../../../domain/memory/runtime/memories.ts'
@@ -19,6 +20,7 @@ import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { contentFrom } from '../../operations/document/content.ts'
+import { listDocuments } from '../../operations/document/list-documents.ts'
 import type { AgentLease } from '../../operations/external/leases.ts'
 import { pointOf } from '../../operations/history/point.ts'
 import { knownModels } from '../../operations/models/known-models.ts'
@@ -113,7 +115,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...{ gateway: documents, clock, parse: contentFrom },
     list: async (page) => {
       await read.caughtUp()
-      return (await read.documents(page)).value
+      return listDocuments({ log, read }, page)
     },
   })
   const hide = async <T extends Json>(value: T): Promise<T> => {
@@ -158,7 +160,8 @@ export function compose(host: Host, kept: Kept): Services {
   return createKeepUp({
     ...particular,
     ...(agents !== null && { agents }),
-    runtime: (live) => runtime({ ...ports, feed: live, ...(agents !== null && { delegated: agents }) }),
+    runtime: (live) =>
+      runtime({ ...ports, feed: live, ...(agents !== null && { delegated: delegatedAgents(agents) }) }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,

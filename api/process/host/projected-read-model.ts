@@ -33,11 +33,12 @@ import {
   type WithPaths,
   withPaths,
 } from '../../../projections/index.ts'
-import { checkedCursor, wanted } from '../../operations/events/filter.ts'
+import { wanted } from '../../operations/events/filter.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import { noRoom } from '../../operations/no-room.ts'
 import { given } from '../../operations/omit-undefined.ts'
 import type { AskRow, ReadModel } from '../../operations/read-model.ts'
+import { cursorIn, pageOf, placeOf } from '../../operations/rows.ts'
 import { messageRow } from './message-row.ts'
 import {
   agentRows,
@@ -53,7 +54,6 @@ import {
   treeRow,
   wholeCheckpoint,
 } from './row-views.ts'
-import { ownerlessQuestions } from './stream-queries.ts'
 import { streamsInTables } from './streams-in-tables.ts'
 import type { Ask, Tables } from './table-answers.ts'
 
@@ -80,16 +80,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block), paths),
       ),
     )
-  /** The log position of a cursor. Rejects if the cursor belongs to another log. */
-  const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
   const cursorAt = async (agentId: string, revision: number) =>
-    cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
-  const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
-    for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
-      if (event !== undefined) return formatCursor(log.cursor(event))
-    }
-    return null
-  }
+    cursorIn(log, (await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
   const wholeAt = async (row: CheckpointRow, usage: AgentPoint['usage']) =>
     wholeCheckpoint(row, usage, await sources.pointAt(row.agent_id, row.revision))
   const caughtUp = async (withinMs = 30_000) => {
@@ -111,7 +103,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       await (tables.answers?.() ?? tables.read(async () => null))
     },
     async runs({ after, ...rest }) {
-      const place = await placeOf(after)
+      const place = await placeOf(log, after)
       return ask(
         (db) => listRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
         async ({ runs, last }) => ({
@@ -141,13 +133,13 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
       ),
     async approvals({ after, limit, runId, state }) {
-      const place = await placeOf(after)
+      const place = await placeOf(log, after)
       return ask(
         async (db) => withPaths(db, await listApprovals(db, given({ limit: limit + 1, after: place, runId, state }))),
         async ({ rows, paths }) => {
-          const page = rows.slice(0, limit)
-          const last = rows.length > limit ? page.at(-1) : undefined
-          const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
+          const { page, next } = await pageOf(rows, limit, (last) =>
+            cursorAt(last.agent_id, last.requested_revision ?? 0),
+          )
           return { approvals: await approvals({ rows: page, paths }), next }
         },
       )
@@ -180,27 +172,26 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
         async (found) => (await approvals(found))[0] ?? null,
       ),
-    ...ownerlessQuestions({ ask, placeOf, cursorIn }, tables),
     ...streamsInTables(ask, tables, { ...sources, caughtUp }),
     async artifacts({ after, limit, runId }) {
-      const place = await placeOf(after)
+      const place = await placeOf(log, after)
       return ask(
         (db) => listArtifacts(db, given({ limit: limit + 1, runId, after: place })),
         async (rows) => {
-          const page = rows.slice(0, limit)
-          const last = rows.length > limit ? page.at(-1) : undefined
-          return { artifacts: page.map(artifactRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+          const { page, next } = await pageOf(rows, limit, (last) => cursorAt(last.agent_id, last.revision))
+          return { artifacts: page.map(artifactRow), next }
         },
       )
     },
     async messages({ after, limit, runId }) {
-      const place = await placeOf(after)
+      const place = await placeOf(log, after)
       return ask(
         (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
         async (rows) => {
-          const page = rows.slice(0, limit)
-          const last = rows.length > limit ? page.at(-1)?.message : undefined
-          return { messages: page.map(messageRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+          const { page, next } = await pageOf(rows, limit, ({ message }) =>
+            cursorAt(message.agent_id, message.revision),
+          )
+          return { messages: page.map(messageRow), next }
         },
       )
     },
@@ -218,7 +209,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (found) => found,
       ),
     async checkpoints(agentId, { after, limit, whole = false }) {
-      const place = await placeOf(after)
+      const place = await placeOf(log, after)
       return ask(
         async (db) => {
           const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
@@ -244,7 +235,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (found) => found && wholeAt(found.row, found.usage),
       ),
     async events({ runId, agent, after, limit, ...filter }) {
-      const place = (await placeOf(after)) ?? -1
+      const place = (await placeOf(log, after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not contain the newest runs yet. Ask the log.
       const known = data.some((one) => one.agentId === runId)

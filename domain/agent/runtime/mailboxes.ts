@@ -1,5 +1,4 @@
 import type { Correspondent } from '../../courier/runtime/correspondent.ts'
-import { ExternalMailbox } from '../../external/runtime/mailbox.ts'
 import { idOf, kindOf } from '../../log/owner.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { isFinished } from '../state/state.ts'
@@ -47,8 +46,12 @@ export class Mailboxes {
 
   /** The mailbox of a stream that the courier delivers to: of a keepup agent or an external agent. */
   async withStream<T>(stream: string, use: (mailbox: Correspondent) => Promise<T>): Promise<T> {
-    if (kindOf(stream) === 'external') return use(new ExternalMailbox(idOf(stream), this.ports))
-    return this.with(idOf(stream), use)
+    const agentId = idOf(stream)
+    if (kindOf(stream) !== 'external') return this.with(agentId, use)
+    const { delegated } = this.ports
+    if (delegated === undefined)
+      throw new Error(`${agentId} is another agent, and this process runs none; drive the run where it was started`)
+    return use(delegated.mailbox(agentId, this.ports))
   }
 
   /** Reads events that other processes appended, if the mailbox is in use here. */

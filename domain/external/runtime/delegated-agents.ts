@@ -1,68 +1,43 @@
-import type { Delivery, SettleDelivery } from '../../courier/delivery.ts'
-import type { Courier } from '../../courier/ledger.ts'
-import type { Correspondent } from '../../courier/runtime/correspondent.ts'
 import { deliver } from '../../courier/runtime/deliver.ts'
 import { base32, externalStream } from '../../log/ids.ts'
 import { idOf, kindOf } from '../../log/owner.ts'
 import type { Clock } from '../../ports/index.ts'
-import type { DelegatedRuns, RuntimePorts, ToolDesk } from '../../ports/runtime.ts'
-import type { StreamContext } from '../../stream/aggregate.ts'
-import type { Asking, Submitted, Submitting } from '../../stream/runtime/mailbox.ts'
+import type {
+  DelegatedAgents,
+  DelegatedChildren,
+  DelegatedRuns,
+  Parent,
+  RuntimePorts,
+  ToolDesk,
+  TreeDrive,
+} from '../../ports/runtime.ts'
 import { outcomeRetry } from '../../stream/runtime/retry.ts'
-import type { Family, LoseChild } from '../../tree/family.ts'
-import { LOOK_MS, type TreeLeases } from '../../tree/runtime/tree-leases.ts'
-import type { WorkspaceOrder } from '../../tree/runtime/workspace-order.ts'
-import type { AgentSpec } from '../../tree/spec.ts'
+import { LOOK_MS } from '../../tree/runtime/tree-leases.ts'
 import { AgentError } from '../errors.ts'
 import { type ExternalState, isFinished } from '../state.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
-/** The delegating agent, with its current state. */
-export interface Parent {
-  readonly state: {
-    readonly agentId: string
-    readonly paused: boolean
-    readonly spec: AgentSpec
-    readonly family: Family
-    readonly courier: Courier
-  }
-}
-
-/** The mailbox of a delegating agent. */
-interface ParentMailbox extends Correspondent {
-  submit(
-    command: Delivery | SettleDelivery | LoseChild,
-    asking: Asking<StreamContext>,
-    options: Pick<Submitting<never>, 'fact' | 'retry'>,
-  ): Promise<Submitted>
-}
-
-interface Around {
-  readonly parents: { with<T>(agentId: string, use: (mailbox: ParentMailbox) => Promise<T>): Promise<T> }
-  readonly leases: TreeLeases
-  readonly order: WorkspaceOrder
-  /** Aborts when no new work may start. */
-  readonly stopped: AbortSignal
-  /** Aborts when running work must end. */
-  readonly signal: AbortSignal
-  /** Called when an external agent's work has ended. */
-  moved(): void
-  failed(error: unknown): void
-}
+/** The external agents to which keepup agents delegate, over the runs of this host. */
+export const delegatedAgents = (runs: DelegatedRuns): DelegatedAgents => ({
+  mailbox: (agentId, ports) => new ExternalMailbox(agentId, ports),
+  children: (ports, drive) => new Children(ports, runs, drive),
+})
 
 /**
  * The external agents of a tree (CONTRACTS 13). Starts each one once and delivers its end to its parent. A run that an
  * earlier drive started is never restarted. This drive waits until its end is in the log; the end is unknown if no
  * process observed it.
  */
-export class DelegatedAgents {
+class Children implements DelegatedChildren {
   readonly #ports: RuntimePorts
-  readonly #around: Around
+  readonly #runs: DelegatedRuns
+  readonly #around: TreeDrive
   readonly #known = new Set<string>()
   readonly #attended = new Set<Promise<void>>()
 
-  constructor(ports: RuntimePorts, around: Around) {
+  constructor(ports: RuntimePorts, runs: DelegatedRuns, around: TreeDrive) {
     this.#ports = ports
+    this.#runs = runs
     this.#around = around
   }
 
@@ -70,10 +45,6 @@ export class DelegatedAgents {
     return this.#attended.size > 0
   }
 
-  /**
-   * Starts and awaits a member's delegated children. Also checks ended children, whose end may not be confirmed as
-   * delivered.
-   */
   meet(member: Parent): void {
     if (!this.#around.leases.holdsRun || this.#around.stopped.aborted) return
     const { state } = member
@@ -83,9 +54,8 @@ export class DelegatedAgents {
       if (kindOf(stream) === 'external') this.#attend(idOf(stream), member)
   }
 
-  /** Call after an event was recorded for an external agent. */
   notice(childId: string): void {
-    this.#ports.delegated?.at(childId)?.notice?.()
+    this.#runs.at(childId)?.notice?.()
   }
 
   #attend(childId: string, parent: Parent): void {
@@ -122,21 +92,16 @@ export class DelegatedAgents {
 
   /** Starts the child if it was not started, and waits for its end. */
   async #work(mailbox: ExternalMailbox, parent: Parent): Promise<void> {
-    const { delegated, clock } = this.#ports
+    const { clock } = this.#ports
     const { leases, order, stopped } = this.#around
-    if (delegated === undefined)
-      throw new Error(
-        `${mailbox.agentId} is another agent, and this process runs none; drive the run where it was started`,
-      )
-    const handle = delegated.at(mailbox.agentId)
+    const handle = this.#runs.at(mailbox.agentId)
     if (handle !== undefined) return this.#ended(handle)
     if (mailbox.state!.stage.at !== 'requested') return pause(clock, stopped)
     const worked = await leases.work(parent.state, () =>
       order
         .alone(stopped, async () => {
           await mailbox.refresh()
-          if (mailbox.state!.stage.at === 'requested' && !parent.state.paused)
-            await this.#start(delegated, mailbox, parent)
+          if (mailbox.state!.stage.at === 'requested' && !parent.state.paused) await this.#start(mailbox, parent)
         })
         .catch((error: unknown) => {
           if (!stopped.aborted) throw error
@@ -145,10 +110,10 @@ export class DelegatedAgents {
     if (!worked) await pause(clock, stopped)
   }
 
-  async #start(delegated: DelegatedRuns, mailbox: ExternalMailbox, parent: Parent): Promise<void> {
+  async #start(mailbox: ExternalMailbox, parent: Parent): Promise<void> {
     const desk = await this.#deskOf(mailbox.state!, parent)
     try {
-      await this.#ended(await delegated.take(mailbox.agentId, parent.state.spec, desk))
+      await this.#ended(await this.#runs.take(mailbox.agentId, parent.state.spec, desk))
     } catch (error) {
       // The log contains the reason of an AgentError. RUN_EXISTS: another process started the run.
       if (!(error instanceof AgentError) && (error as { code?: unknown }).code !== 'RUN_EXISTS') throw error

@@ -108,7 +108,7 @@ export const DELEGATED: readonly Rule[] = [
     fault: fault(
       'domain/agent/runtime/stream-to-erase.ts',
       'streamToErase',
-      replace('condition', 'streamOfAgent', 'false'),
+      replace('operand', 'streamOfAgent', 'null'),
     ),
   },
   {

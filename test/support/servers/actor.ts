@@ -95,7 +95,7 @@ async function decide(keepup: KeepUp, runId: string, agentId: string, toolCallId
   const decision = happened ? ('happened' as const) : ('run' as const)
   // A late outcome of a released worker has settled the doubt.
   const settled = await keepup
-    .doubt(toolCallId)
+    .getDoubt({ toolCallId })
     .then(({ questionHash }) => keepup.say(agentId, { kind: 'resolve_doubt', toolCallId, questionHash, decision }))
     .catch((error) => error as Error)
   say(settled instanceof Error ? `settled ${toolCallId}: ${settled.message}` : `decided ${toolCallId} ${decision}`)

@@ -8,6 +8,7 @@ import { totals } from '../../../domain/agent/state/account.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { undelivered } from '../../../domain/courier/ledger.ts'
+import { delegatedAgents } from '../../../domain/external/runtime/delegated-agents.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain/ports/index.ts'
 import type { DelegatedRuns, RuntimePorts } from '../../../domain/ports/runtime.ts'
@@ -103,7 +104,7 @@ export class TreeWorld {
 
   private ports(process: Process, number: number): RuntimePorts {
     const ports = this.own(process, number)
-    return this.delegated === null ? ports : { ...ports, delegated: this.delegated(ports) }
+    return this.delegated === null ? ports : { ...ports, delegated: delegatedAgents(this.delegated(ports)) }
   }
 
   private own(process: Process, number: number): RuntimePorts {

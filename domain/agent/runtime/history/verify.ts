@@ -1,4 +1,4 @@
-import { external } from '../../../external/aggregate.ts'
+import { aggregateOf } from '../../../kinds.ts'
 import { isStreamDamage } from '../../../log/damage.ts'
 import { agentStream, externalStream } from '../../../log/ids.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
@@ -14,7 +14,7 @@ import { ReceivedEnds } from './verify-children.ts'
  */
 export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
   const other = externalStream(agentId)
-  if (await exists(stores, other)) return { agentId, ...(await verifyStream(stores, external, other)) }
+  if (await exists(stores, other)) return { agentId, ...(await verifyStream(stores, aggregateOf(other), other)) }
   const [birth, children] = [new Birth(), new ReceivedEnds()]
   const proof = await verifyStream(stores, agent, agentStream(agentId), (...event) => {
     birth.see(...event)

@@ -1,10 +1,9 @@
 import { CommandRejected } from '../../../calls/errors.ts'
 import { deliver } from '../../../courier/runtime/deliver.ts'
-import { DelegatedAgents } from '../../../external/runtime/delegated-agents.ts'
 import type { SealedEvent } from '../../../log/envelope.ts'
 import { base32 } from '../../../log/ids.ts'
 import { idOf, kindOf } from '../../../log/owner.ts'
-import type { RuntimePorts } from '../../../ports/runtime.ts'
+import type { DelegatedChildren, RuntimePorts } from '../../../ports/runtime.ts'
 import { Alarm } from '../../../stream/runtime/alarm.ts'
 import { Callback } from '../../../stream/runtime/callback.ts'
 import { TimeLimitError } from '../../../stream/runtime/errors.ts'
@@ -45,7 +44,7 @@ export class TreeDriver {
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
   private readonly leases: TreeLeases
-  private readonly others: DelegatedAgents
+  private readonly others: DelegatedChildren | undefined
   private driverId: string | null = null
   /** The first error of an agent. The other agents continue. */
   private fault: { readonly error: unknown } | null = null
@@ -69,7 +68,7 @@ export class TreeDriver {
       failed: (error) => this.fail(error),
     })
     this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
-    this.others = new DelegatedAgents(ports, {
+    this.others = ports.delegated?.children(ports, {
       ...{ parents: mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
       moved: () => this.alarm.poke(),
       failed: (error) => this.fail(error),
@@ -112,7 +111,7 @@ export class TreeDriver {
   }
 
   private get busy(): boolean {
-    return this.members.all.some(({ busy }) => busy) || this.members.pending || this.others.busy
+    return this.members.all.some(({ busy }) => busy) || this.members.pending || this.others?.busy === true
   }
 
   /** Other processes may have recorded events since the last refresh. Null: look again later. */
@@ -174,7 +173,7 @@ export class TreeDriver {
   private look(member: Member): void {
     const { state, agentId } = member
     this.members.meetBorn(member)
-    this.others.meet(member)
+    this.others?.meet(member)
     if (this.members.pending) this.alarm.moved = true
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
     const owes = member.targets(this.compares(member)).length > 0
@@ -217,7 +216,7 @@ export class TreeDriver {
         }),
       )
       // The target may have left the tree and have new obligations.
-      if (kindOf(target) === 'external') this.others.notice(idOf(target))
+      if (kindOf(target) === 'external') this.others?.notice(idOf(target))
       else this.members.meet(idOf(target))
     }
     this.compared.add(member.agentId)
