@@ -34,7 +34,7 @@ export type WholeCheckpoint = z.infer<typeof Checkpoint>
 export type ParkedRow = z.infer<typeof Parked>
 export type ProjectionStatus = z.infer<typeof Projections>
 
-interface Page {
+export interface Page {
   /** The `next` cursor of the previous page. */
   readonly after?: string
   readonly limit: number
