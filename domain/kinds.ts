@@ -4,10 +4,11 @@ import { external } from './external/aggregate.ts'
 import { LOG_META } from './log/ids.ts'
 import { kindOf } from './log/owner.ts'
 import { memory } from './memory/aggregate.ts'
+import { proof } from './proof/kind.ts'
 import { context } from './store/aggregate.ts'
 import type { Aggregate, AnyAggregate, StreamContext, StreamEvent } from './stream/aggregate.ts'
 
-const OWN = [agent, document, gateway, external, context, memory] as const
+const OWN = [agent, document, gateway, external, context, memory, proof] as const
 
 const kinds = new Map<string, AnyAggregate>()
 
