@@ -3,6 +3,7 @@ import { cp, open, readdir, rename, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { exclusively } from '../../../adapters/files/exclusive.ts'
 import { syncFolder } from '../../../adapters/files/folders.ts'
+import { ensureFolder } from '../../../adapters/sqlite/log/file.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import type { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
 import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
@@ -43,6 +44,7 @@ export async function backupFolder(
   await rememberBackup(data, target)
   await makeAsked(target)
   const [from, to] = [paths(data), paths(target)]
+  ensureFolder(to.halfLog)
   // The signed heads come first, because the log must contain their events. The key that signs them stays here.
   tree?.backup(to.tree)
   await log.backup(to.halfLog)

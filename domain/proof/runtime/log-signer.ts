@@ -248,10 +248,9 @@ export class LogSigner {
       this.#key = known
       return known
     }
-    const reason = state === null ? 'first' : this.#broken === null || known === undefined ? 'key_lost' : 'loss'
-    if (reason === 'loss') await this.#mustBeAccepted(state!)
-    const key =
-      owned.find(({ key: { name } }) => name === nextOrigin(state, this.#ports.origin)) ?? (await this.#made(state))
+    const reason = this.#reason(state, owned)
+    if (reason === 'loss') await this.#mustBeAccepted(state)
+    const key = await this.#made(state)
     await this.#begin(key, reason)
     this.#key = key
     this.#head = null
@@ -261,8 +260,8 @@ export class LogSigner {
   }
 
   /** Throws unless a person has accepted a loss since the last origin that began with one. */
-  async #mustBeAccepted({ losses }: ProofState): Promise<void> {
-    if ((await this.#ports.acceptedLosses()) > losses) return
+  async #mustBeAccepted(state: ProofState | null): Promise<void> {
+    if ((await this.#ports.acceptedLosses()) > (state?.losses ?? 0)) return
     const { size, origin } = this.#broken!
     throw new StreamError(
       'LOG_CUT',
@@ -271,9 +270,21 @@ export class LogSigner {
     )
   }
 
+  /** Why an origin begins. A log that was cut and whose key is still here has lost events. */
+  #reason(state: ProofState | null, owned: readonly NoteSigner[]): 'first' | 'loss' | 'key_lost' {
+    const { origin } = this.#broken ?? {}
+    if (origin !== undefined && owned.some(({ key }) => key.name === origin)) return 'loss'
+    return state === null ? 'first' : 'key_lost'
+  }
+
+  /** Makes the key of the next origin. Keys that no fact names are never used: they may have signed other heads. */
   async #made(state: ProofState | null): Promise<NoteSigner> {
-    const { keys, random, origin } = this.#ports
-    const key = noteSigner(nextOrigin(state, origin), random.bytes(32), ED25519)
+    const { keys, random, origin, store } = this.#ports
+    const last = await store.lastHead()
+    const used = new Set([...(state?.origins ?? []), ...(last === null ? [] : [last])].map((one) => one.origin))
+    let name = origin
+    for (let number = 2; used.has(name); number += 1) name = `${origin}/${number}`
+    const key = noteSigner(name, random.bytes(32), ED25519)
     await keys.add(key)
     return key
   }
@@ -290,12 +301,6 @@ export class LogSigner {
     this.#failure = error.message
     this.#ports.warn(`the log's heads are not signed: ${error.message}`)
   }
-}
-
-/** The name of the next origin: the configured name, and from the second on with a number. */
-function nextOrigin(state: ProofState | null, base: string): string {
-  const count = state?.origins.length ?? 0
-  return count === 0 ? base : `${base}/${count + 1}`
 }
 
 function isSignedBy({ key }: NoteSigner, { note }: SignedHead): boolean {

@@ -59,9 +59,12 @@ export async function verifyHeads(
   const claims: Claim[] = []
   const claim = (what: Claim['what'], name: string, note: string) => {
     const opened = opening(note, origins)
-    if ('message' in opened) problems.push({ code: what, size: sizeOf(note), message: `${name}: ${opened.message}` })
-    else claims.push({ what, name, ...opened })
+    if ('message' in opened) {
+      if (origins.some((one) => one.lost && one.vkeys.length === 0 && one.origin === opened.origin)) superseded += 1
+      else problems.push({ code: what, size: opened.size, message: `${name}: ${opened.message}` })
+    } else claims.push({ what, name, ...opened })
   }
+  let superseded = 0
   let heads = 0
   for await (const head of headsOf(store)) {
     heads += 1
@@ -72,7 +75,6 @@ export async function verifyHeads(
   claims.sort((a, b) => a.size - b.size)
 
   const proved = { HEAD: 0, ANCHOR: 0 }
-  let superseded = 0
   const isLost = ({ origin }: Claim) => origins.some((one) => one.origin === origin && one.lost)
   const compare = (one: Claim, edge: Edge | null) => {
     if (edge !== null && equalBytes(one.root, edgeRoot(edge))) proved[one.what] = Math.max(proved[one.what], one.size)
@@ -96,6 +98,8 @@ export async function verifyHeads(
     }
   }
   for (; next < claims.length; next += 1) compare(claims[next]!, null)
+  for (const [at, one] of problems.entries())
+    if (one.code === 'HEAD' && one.size !== null && one.size > edge.size) problems[at] = { ...one, code: 'CUT' }
   return {
     ok: problems.length === 0,
     events: edge.size,
@@ -119,21 +123,25 @@ async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead> {
   }
 }
 
-function opening(note: string, origins: readonly Origin[]): Checkpoint | { readonly message: string } {
+interface Unopened {
+  readonly message: string
+  readonly origin: string | null
+  readonly size: number | null
+}
+
+function opening(note: string, origins: readonly Origin[]): Checkpoint | Unopened {
   try {
     const keys = origins.flatMap(({ vkeys }) => vkeys.map(parseVkey))
     const { origin, size, root } = openCheckpoint(note, keys)
     return { origin, size, root }
   } catch (error) {
-    return { message: (error as Error).message }
-  }
-}
-
-function sizeOf(note: string): number | null {
-  try {
-    return parseCheckpoint(splitNote(note).text).size
-  } catch {
-    return null
+    const { message } = error as Error
+    try {
+      const { origin, size } = parseCheckpoint(splitNote(note).text)
+      return { message, origin, size }
+    } catch {
+      return { message, origin: null, size: null }
+    }
   }
 }
 
@@ -147,9 +155,11 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
       if (body === null) continue
       const event = proof.decode(header, body) as ProofEvent
       if (event.type === 'log_key_created') {
-        const { origin, vkey, reason } = event.body
-        const before = origins.at(-1)
-        if (reason === 'loss' && before !== undefined) {
+        const { origin, vkey, reason, after } = event.body
+        // The loss can have cut the facts of the origin before.
+        if (after !== null && !origins.some((one) => one.origin === after.origin))
+          origins.push({ origin: after.origin, vkeys: [], lost: false })
+        if (reason === 'loss') {
           losses += 1
           // The loss also cut the heads of the origins before.
           if (losses <= acceptedLosses) for (const one of origins) one.lost = true
