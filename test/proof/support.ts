@@ -55,7 +55,8 @@ export async function signedLog() {
     ...open(new MemoryLog({ random: identity, clock: BEFORE }), 'log.key'),
     events: async () => (await Array.fromAsync(world.log.readAll(null))).flat(),
     state: async () => (await world.streams.state(proof, PROOF_ID))!,
-    verify: () => verifyHeads({ log: world.log, store: world.store, acceptedLosses: world.losses }),
+    verify: (outside: Parameters<typeof verifyHeads>[1] = []) =>
+      verifyHeads({ log: world.log, store: world.store, acceptedLosses: world.losses }, outside),
     /** Appends events to several streams in turn. */
     async write(count: number) {
       for (let n = 0; n < count; n += 1) {
