@@ -8,10 +8,11 @@ import type { KEY_CLAIMED } from './log/key-claim.ts'
 import type { LOG_LOSS_ACCEPTED, LogLoss } from './log/loss/loss.ts'
 import { kindOf } from './log/owner.ts'
 import { memory } from './memory/aggregate.ts'
+import { proof } from './proof/kind.ts'
 import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 
-const OWN = [agent, document, gateway, external, context, memory] as const
+const OWN = [agent, document, gateway, external, context, memory, proof] as const
 
 /** The bodies of the events in streams without a state: `log-meta`, and claims of idempotency keys. */
 interface StatelessBodies {

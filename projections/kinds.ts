@@ -4,9 +4,10 @@ import type { StreamKind } from './engine/changes/stream-kind.ts'
 import type { TableSpec } from './engine/schema/columns.ts'
 import { externalRows } from './external/index.ts'
 import { memoryRows } from './memory/index.ts'
+import { proofRows } from './proof/index.ts'
 import { contextRows } from './store/index.ts'
 
-const OWN = [agentRows, documentRows, gatewayRows, externalRows, memoryRows, contextRows] as const
+const OWN = [agentRows, documentRows, gatewayRows, externalRows, memoryRows, contextRows, proofRows] as const
 
 const kinds = new Map<string, StreamKind>()
 const tables = new Map<string, TableSpec>()

@@ -130,7 +130,22 @@ async function verifyLog(ctx: Context): Promise<boolean> {
     ctx.show(found, () => found.problems.map(({ code, message }) => `${code}: ${message}`))
     noteRows(ctx, [{ problems: found.problems.map((one) => ({ ...one, revision: 0 })) }])
   }
-  return (await verifyMeta(ctx)) && loss === null && found.ok
+  const heads = await verifyHeads(ctx, false)
+  return (await verifyMeta(ctx)) && heads && loss === null && found.ok
+}
+
+/** Verifies the signed heads, the keys and the anchors. `anchors`: also asks the anchors what they hold now. */
+export async function verifyHeads(ctx: Context, anchors: boolean): Promise<boolean> {
+  const query = anchors ? ({ anchors: 'true' } as const) : {}
+  const found = await take((await ctx.client('read')).v1.proof.verify.$get({ query }))
+  const { events, signed, anchored } = found
+  ctx.show({ heads: found }, () => [
+    `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(anchored, 'event')} anchored, ${signed - anchored} only signed, ` +
+      `${events - signed} only chained`,
+    ...found.problems.map(({ code, message }) => `  ${code}: ${message}`),
+    ...(found.superseded > 0 ? [`  ${counted(found.superseded, 'head')} of before an accepted loss`] : []),
+  ])
+  return found.ok
 }
 
 /** Whether the tables could read the log's own stream to its end. */

@@ -17,6 +17,7 @@ import type { FileBlame } from './files/schemas.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models/known-models.ts'
 import type { PlanPersistence } from './plan/plan-persistence.ts'
+import type { ProofServices } from './proof/services.ts'
 import type { ReadModel } from './read-model.ts'
 import type { StartRun } from './runs/start-schemas.ts'
 import type { SqlAuditor } from './sql/auditor.ts'
@@ -137,6 +138,7 @@ export interface Services {
   readonly runtime: AgentServices
   readonly log: EventLog
   readonly losses: Losses
+  readonly proof: ProofServices
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly starts: Starts

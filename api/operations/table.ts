@@ -14,6 +14,7 @@ import type { AnyOperation } from './operation.ts'
 import { PERMISSION_OPERATIONS } from './permissions/operations.ts'
 import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
+import { PROOF_OPERATIONS } from './proof/operations.ts'
 import { RUN_OPERATIONS } from './runs/operations.ts'
 import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
@@ -38,6 +39,7 @@ export const OPERATIONS = [
   ...PERMISSION_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...POLICY_OPERATIONS,
+  ...PROOF_OPERATIONS,
   ...RUN_OPERATIONS,
   ...SQL_OPERATIONS,
   ...STORE_OPERATIONS,

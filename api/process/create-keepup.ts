@@ -10,6 +10,7 @@ import type { Losses } from '../operations/losses/losses.ts'
 import type { KnownModels } from '../operations/models/known-models.ts'
 import { PlanPersistence, type PlanStore } from '../operations/plan/plan-persistence.ts'
 import { Problem } from '../operations/problem.ts'
+import type { ProofServices } from '../operations/proof/services.ts'
 import type { ReadModel } from '../operations/read-model.ts'
 import { createStarts, type PrepareServices } from '../operations/runs/prepare-start.ts'
 import type { Files, Services, WorkSubscription } from '../operations/services.ts'
@@ -17,6 +18,7 @@ import type { SqlAuditor } from '../operations/sql/auditor.ts'
 import { readiness } from '../operations/system/readiness.ts'
 import { ChangedTools, type OfferedTools } from './drives/changed-tools.ts'
 import { Drivers } from './drives/drivers.ts'
+import { ANCHOR_KEEPERS } from './host/anchor-keepers.ts'
 import { LiveHub } from './live/hub.ts'
 
 /** The ports that a host provides to put the runtime behind the API. */
@@ -33,6 +35,8 @@ export interface KeepUpPorts {
   readonly memories: Memories
   readonly contexts: ContextStores
   readonly streams: Streams
+  /** Absent: the log's heads are not signed. */
+  readonly proof?: ProofServices
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -77,6 +81,8 @@ const NO_AUDITOR: SqlAuditor = {
 
 const NO_LOSSES: Losses = { open: null, refusal: null, look: async () => null, accept: async () => null }
 
+const NO_PROOF: ProofServices = { store: null, keepers: ANCHOR_KEEPERS, signing: () => null }
+
 /** Builds the services of the API over the ports of a host. Throws a TypeError that names missing ports. */
 export function createKeepUp(ports: KeepUpPorts): Services {
   const missing = NEEDED.filter((name) => ports[name] === undefined)
@@ -115,6 +121,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
     losses: ports.losses ?? NO_LOSSES,
+    proof: ports.proof ?? NO_PROOF,
     ready: readiness({ losses: NO_LOSSES, ...ports }),
     autoDrive: ports.autoDrive ?? false,
     close() {

@@ -96,13 +96,13 @@ it('half a backup, of a process that was killed, does not open', async () => {
     throw Object.assign(new Error('killed'), { cursor })
   })
   expect(await backup(half)).toMatchObject({ status: 500 })
-  expect(copied).toEqual(['log.partial'])
+  expect(copied).toEqual(['log.partial', 'tree.db'])
   for (const mode of ['owner', 'reader'] as const)
     await expect(opened(half, mode)).rejects.toMatchObject({
       code: 'DATA_FOLDER_UNUSABLE',
       message: expect.stringContaining('half a backup'),
     })
-  expect(readdirSync(half)).toEqual(['log.partial'])
+  expect(readdirSync(half)).toEqual(['log.partial', 'tree.db'])
 })
 
 it('a vault that was left out of a copy is told, and nothing of a first start', async () => {

@@ -188,6 +188,11 @@ export class SqliteLog implements EventLog {
       await sleep(LOOK_EVERY, undefined, { signal }).catch(aborted)
   }
 
+  /** The hashes of the events at positions `from` to `to`, inclusive, in order. */
+  async hashes(from: number, to: number): Promise<readonly string[]> {
+    return this.#ask((reader) => reader.hashes(from, to))
+  }
+
   cursor(event: RecordedEvent): Cursor {
     return { logId: this.logId, position: event.position, hash: event.hash }
   }

@@ -50,6 +50,9 @@ export class Reader {
         'SELECT revision, at, lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE stream = ? AND +position <= ? ' +
           'ORDER BY revision DESC LIMIT 1',
       ),
+      hashes: db.prepare(
+        'SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position BETWEEN ? AND ? ORDER BY position',
+      ),
       at: db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?'),
       last: db.prepare(
         'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash FROM events ORDER BY position DESC LIMIT 1',
@@ -73,6 +76,11 @@ export class Reader {
   last(): Last {
     const row = this.#sql.last.get()
     return { position: Number(row?.position ?? 0), hash: String(row?.hash ?? '') }
+  }
+
+  /** The hashes of the events at positions `from` to `to`, inclusive. */
+  hashes(from: number, to: number): string[] {
+    return this.#sql.hashes.all(from, to).map(({ hash }) => String(hash))
   }
 
   /** A value that changes after each commit of another connection. */

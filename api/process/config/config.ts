@@ -11,6 +11,7 @@ import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
 import { ErrorRecoveryPolicy } from '../../../domain/calls/policy.ts'
 import { issueText } from '../../../domain/log/issues.ts'
 import { jsonFault } from '../../../domain/log/json-fault.ts'
+import { isKeyName } from '../../../domain/log/proof/note.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import { ContextManagementConfig, KNOWLEDGE_SOURCES, Knowledge, TreeLimits } from '../../../domain/tree/spec.ts'
 import { isPlain, PLAIN } from '../../operations/text/plain-text.ts'
@@ -36,6 +37,12 @@ export const KnowledgeSetting = z
   .refine(({ file, text }) => (file === undefined) !== (text === undefined), 'give either file or text')
   .refine(({ name, text }) => text === undefined || name !== undefined, 'name: a text needs one')
 export type KnowledgeSetting = z.infer<typeof KnowledgeSetting>
+
+/** The log's tree. `origin` null: `keepup.local/<log id>`. `anchorEveryMs` null: anchored on demand only. */
+export const ProofSettings = z.strictObject({
+  origin: z.string().refine(isKeyName, 'expected a name without spaces and plus signs').nullable().default(null),
+  anchorEveryMs: z.int().min(1_000).nullable().default(3_600_000),
+})
 
 /** All settings. Flags and environment variables give text, the settings file gives JSON. Times in ms. */
 export const ConfigSchema = z.strictObject({
@@ -69,6 +76,8 @@ export const ConfigSchema = z.strictObject({
   mcp: McpServers.default({}),
   /** External agents: the limits for requests over the network, and programs that speak the Agent Client Protocol. */
   agents: AgentSettings.default(AgentSettings.parse({})),
+  /** The name of the log's tree, and how often its heads are anchored. */
+  proof: ProofSettings.prefault({}),
   /** The default retry policy of runs. */
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** The default context compression of runs. */
@@ -185,6 +194,7 @@ export const FILE_ONLY: ReadonlySet<string> = new Set([
     'web',
     'mcp',
     'agents',
+    'proof',
   ],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)

@@ -20,5 +20,6 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     roles: { coder: { kind: 'claude_code', model: 'claude-sonnet-5-5' } },
     acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
   },
+  proof: { origin: 'keepup.example.org/log', anchorEveryMs: 600_000 },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }

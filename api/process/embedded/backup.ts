@@ -3,7 +3,9 @@ import { cp, open, readdir, rename, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { exclusively } from '../../../adapters/files/exclusive.ts'
 import { syncFolder } from '../../../adapters/files/folders.ts'
+import { ensureFolder } from '../../../adapters/sqlite/log/file.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
+import type { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
 import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { workspaceAround } from '../../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../../adapters/workspace/open.ts'
@@ -22,6 +24,7 @@ import { paths } from '../host/paths.ts'
 export async function backupFolder(
   data: string,
   log: SqliteLog,
+  tree: SqliteTreeStore | null,
   folder: string,
 ): Promise<{ files: readonly string[]; bytes: number }> {
   const target = await asFolder(folder, () => nearestReal(resolve(folder)))
@@ -41,6 +44,9 @@ export async function backupFolder(
   await rememberBackup(data, target)
   await makeAsked(target)
   const [from, to] = [paths(data), paths(target)]
+  ensureFolder(to.halfLog)
+  // The signed heads come first, because the log must contain their events. The key that signs them stays here.
+  tree?.backup(to.tree)
   await log.backup(to.halfLog)
   const copy = async (part: 'blobs' | 'versions' | 'vault' | 'vaultMark') => {
     if (existsSync(from[part])) await cp(from[part], to[part], { recursive: true, preserveTimestamps: true })

@@ -5,17 +5,24 @@ import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
+import { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
+import { logKeyFile } from '../../../adapters/vault/log-key.ts'
 import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
+import { acceptedLosses as acceptedLossesOf } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
+import { LogAnchors } from '../../../domain/proof/runtime/anchors.ts'
+import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers } from '../../../projections/engine/store/readers.ts'
 import { lossText } from '../../operations/losses/loss.ts'
 import { onStderr, type Tell } from '../../operations/notices.ts'
+import type { ProofServices } from '../../operations/proof/services.ts'
 import type { Services } from '../../operations/services.ts'
 import type { Config } from '../config/config.ts'
+import { ANCHOR_KEEPERS } from '../host/anchor-keepers.ts'
 import { SystemClock } from '../host/clock.ts'
 import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
@@ -73,9 +80,30 @@ export async function openEmbedded(
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
+    const store =
+      mode === 'owner' || existsSync(at.tree)
+        ? new SqliteTreeStore(at.tree, mode, (...range) => log.hashes(...range))
+        : null
+    if (store !== null) opened.push(() => store.close())
+    let signing: ReturnType<ProofServices['signing']> = null
+    opened.push(async () => {
+      await signing?.anchors.close()
+      await signing?.signer.close()
+    })
+    const sign = (services: Services) => {
+      if (mode !== 'owner' || store === null) return
+      const { streams } = services
+      const acceptedLosses = async () => (await acceptedLossesOf(log)).length
+      const keys = logKeyFile(at.logKey)
+      const origin = config.proof.origin ?? `keepup.local/${log.logId}`
+      const signer = LogSigner.start({ log, store, keys, streams, clock, random, origin, acceptedLosses, warn: tell })
+      const everyMs = config.proof.anchorEveryMs
+      const anchors = new LogAnchors({ signer, streams, keepers: ANCHOR_KEEPERS, clock, random, everyMs, warn: tell })
+      signing = { signer, anchors }
+    }
     const cache = new SqliteRequestCache(at.requestCache, clock)
     opened.push(() => cache.close())
-    const services = compose(host, {
+    const services: Services = compose(host, {
       limiter: new MemoryLimiter(clock, (model) => host.models.limit(model)),
       ...(mode === 'owner' && { cache }),
       log: gate.log,
@@ -93,24 +121,29 @@ export async function openEmbedded(
           if (live !== null) return live.anew()
           live = await follow()
           tables.become(live.tables)
+          sign(services)
         },
       },
       backup: async (folder) => {
         if (gate.loss !== null) throw shortened(lossText(gate.loss))
-        return backupFolder(config.data, log, folder)
+        return backupFolder(config.data, log, store, folder)
       },
       sizes: async (runIds) => {
         // Not the log's count of blobs, which excludes whole results.
         const stored = await usage.sizes(runIds)
         return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
+      proof: { store, keepers: ANCHOR_KEEPERS, signing: () => signing },
       auditor: new ProcessAuditor(config.data),
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),
     })
     // This process is the only owner of the folder, so the processes of all unfinished external agents are gone.
-    if (mode === 'owner' && loss === null) await settleAgents(services, tell)
+    if (mode === 'owner' && loss === null) {
+      sign(services)
+      await settleAgents(services, tell)
+    }
     return services
   } catch (error) {
     await opened.closeAll()

@@ -48,7 +48,7 @@ import { workspaceFilesOf } from './workspace-files.ts'
 interface Kept
   extends Pick<
     KeepUpPorts,
-    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'
+    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder' | 'proof'
   > {
   readonly log: EventLog
   readonly blobs: BlobStore

@@ -6,7 +6,19 @@ import { Problem } from '../../operations/problem.ts'
 import { paths } from './paths.ts'
 
 const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes', 'plans']
-const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'request-cache.db', 'backups.jsonl']
+const FILES = [
+  'token',
+  'owner.path',
+  'log.key',
+  'log.key.lock',
+  'tree.db',
+  'tree.db-wal',
+  'tree.db-shm',
+  'vault.check',
+  'snapshots.db',
+  'request-cache.db',
+  'backups.jsonl',
+]
 
 /**
  * Throws a Problem with a remedy for an unusable data folder, before anything is created in it. Creates a missing

@@ -8,6 +8,10 @@ export const paths = (data: string) => ({
   halfLog: join(data, 'log.partial'),
   blobs: join(data, 'blobs'),
   intents: join(data, 'blobs', 'intents'),
+  /** The tree of the log and its signed heads. */
+  tree: join(data, 'tree.db'),
+  /** The secret keys that sign the heads. Backups do not contain them. */
+  logKey: join(data, 'log.key'),
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
   requestCache: join(data, 'request-cache.db'),

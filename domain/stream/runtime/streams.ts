@@ -43,6 +43,16 @@ export class Streams {
     return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
   }
 
+  /** The folded state of a stream; null: the stream does not exist. */
+  async state<State, Event extends StreamEvent, Command>(
+    aggregate: Aggregate<State, Event, Command>,
+    id: string,
+  ): Promise<State | null> {
+    const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, this.#ports)
+    await mailbox.refresh()
+    return mailbox.state
+  }
+
   /** Verifies the chain and bodies of a stream, and the digests if this program knows its kind. */
   verify(stream: string): Promise<StreamProof> {
     const aggregate = this.#kinds.get(kindOf(stream))

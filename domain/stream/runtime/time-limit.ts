@@ -72,7 +72,7 @@ export function within<T>(clock: Clock, limitMs: number, what: string, work: Pro
 }
 
 /** Calls `ring` after `ms`. The returned function cancels the call. */
-function alarm(clock: Clock, ms: number, ring: () => void): () => void {
+export function alarm(clock: Clock, ms: number, ring: () => void): () => void {
   if (clock.alarm !== undefined) return clock.alarm(ms, ring)
   const off = new AbortController()
   clock.sleep(ms, off.signal).then(ring, () => undefined)

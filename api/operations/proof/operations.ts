@@ -1,0 +1,150 @@
+import { isAbsolute } from 'node:path'
+import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { StartHeaders } from '../headers.ts'
+import { operation } from '../operation.ts'
+import { Problem } from '../problem.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf } from '../runs/request-options.ts'
+import type { Services } from '../services.ts'
+import { askerOf } from '../streams/record.ts'
+import { currentHead, headView, proveConsistency, proveEvent, treeOf, verifyProof } from './heads.ts'
+import * as schema from './schemas.ts'
+
+const read = { right: 'log.verify' } as const
+const write = { right: 'system.operate' } as const
+
+function signingOf(s: Services) {
+  mustWrite(s)
+  const signing = s.proof.signing()
+  if (signing !== null) return signing
+  throw new Problem('NOT_SIGNED', 'this process does not sign the log; ask the process that writes it')
+}
+
+/** Throws a Problem unless an anchor of this kind can have this target. */
+function checkAnchor({ kind, target, vkey }: { kind: string; target: string; vkey?: string | undefined }): void {
+  const isFolder = kind === 'folder' || kind === 'git'
+  if (isFolder && !isAbsolute(target)) throw new Problem('INVALID_REQUEST', `target: expected an absolute path`)
+  if (!isFolder && !/^https?:$/.test(URL.parse(target)?.protocol ?? ''))
+    throw new Problem('INVALID_REQUEST', `target: expected the URL of a ${kind} service`)
+  if ((kind === 'witness') !== (vkey !== undefined))
+    throw new Problem(
+      'INVALID_REQUEST',
+      kind === 'witness' ? 'vkey: a witness needs its verifier key' : 'vkey: only a witness has a key',
+    )
+  if (vkey !== undefined) parseVkey(vkey)
+}
+
+/** The signed heads of the log, the proofs that they allow, and the anchors that keep them elsewhere. */
+export const PROOF_OPERATIONS = [
+  operation({
+    ...{ name: 'getProofHead', http: 'GET /v1/proof/head', ...read },
+    summary: 'The signed head of the log: name, number of events and root of its tree',
+    input: {},
+    output: schema.ProofHead,
+    answers: { 200: 'The head' },
+    run: async (s) => headView(await currentHead(s)),
+  }),
+  operation({
+    ...{ name: 'listProofHeads', http: 'GET /v1/proof/heads', ...read },
+    summary: 'The signed heads of the log, the first one first',
+    input: { query: schema.HeadsQuery },
+    output: schema.ProofHeads,
+    answers: { 200: 'A page of heads' },
+    async run(s, { query: { after, limit } }) {
+      const heads = await treeOf(s).heads(after, limit)
+      return { heads: heads.map(headView), next: heads.length < limit ? null : heads.at(-1)!.number }
+    },
+  }),
+  operation({
+    ...{ name: 'proveEvent', http: 'GET /v1/streams/{stream}/events/{revision}/proof', ...read },
+    summary: 'The proof that one event is in the log, as a file that needs no keepup',
+    input: { params: schema.EventParams },
+    output: schema.EventProof,
+    answers: { 200: 'The proof' },
+    run: (s, { params: { stream, revision } }) => proveEvent(s, stream, revision),
+  }),
+  operation({
+    ...{ name: 'proveConsistency', http: 'GET /v1/proof/consistency', ...read },
+    summary: 'The proof that the log of a later head begins with that of an earlier one',
+    input: { query: schema.ConsistencyQuery },
+    output: schema.ConsistencyProof,
+    answers: { 200: 'The hashes, as RFC 6962 has them' },
+    run: async (s, { query: { from, to } }) => ({ from, to, hashes: await proveConsistency(s, from, to) }),
+  }),
+  operation({
+    ...{ name: 'verifyProof', http: 'GET /v1/proof/verify', ...read },
+    summary: 'Compare the whole log with its signed heads, its keys and its anchors',
+    input: { query: schema.VerifyHeadsQuery },
+    output: schema.VerifiedHeads,
+    answers: { 200: 'What was found' },
+    run: (s, { query: { anchors } }) => verifyProof(s, { outside: anchors === 'true' }),
+  }),
+  operation({
+    ...{ name: 'rotateLogKey', http: 'POST /v1/proof/rotate', ...write },
+    summary: 'Replace the key that signs the heads; the old key signs the new one',
+    input: { body: schema.RotateKey },
+    output: schema.RotatedKey,
+    answers: { 200: 'Replaced' },
+    run: async (s, { body: { by } }) => ({ vkey: await signingOf(s).signer.rotate(actorOf('user', by)) }),
+  }),
+  operation({
+    ...{ name: 'listAnchors', http: 'GET /v1/anchors', ...read },
+    summary: 'The places outside the log that keep its heads',
+    input: {},
+    output: schema.AnchorList,
+    answers: { 200: 'The anchors' },
+    async run(s) {
+      const state = await s.streams.state(proof, PROOF_ID)
+      const failures = s.proof.signing()?.anchors.failures
+      const anchors = Object.entries(state?.anchors ?? {}).map(([anchor, as]) => {
+        const failure = failures?.get(anchor)
+        return {
+          ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
+          failure: failure === undefined ? null : { message: failure.message, at: new Date(failure.at).toISOString() },
+        }
+      })
+      return { anchors }
+    },
+  }),
+  operation({
+    ...{ name: 'addAnchor', http: 'POST /v1/anchors', ...write },
+    summary: 'Keep the heads of the log in another place too: a folder, a git repository, a witness, or time stamps',
+    input: { headers: StartHeaders, body: schema.AddAnchor },
+    output: schema.AnchorChanged,
+    answers: { 200: 'Added' },
+    async run(s, { body }, caller) {
+      const { by, anchor, kind, target, vkey } = body
+      checkAnchor(body)
+      await signingOf(s).signer.sign()
+      const as = { kind, target, ...(vkey !== undefined && { vkey }) }
+      const asker = await askerOf(s, caller, by, body)
+      return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'add', anchor, as }, asker)) }
+    },
+  }),
+  operation({
+    ...{ name: 'removeAnchor', http: 'DELETE /v1/anchors/{anchor}', ...write },
+    summary: 'Stop using an anchor; what it holds stays there',
+    input: { params: schema.AnchorParam, headers: StartHeaders, body: schema.RemoveAnchor },
+    output: schema.AnchorChanged,
+    answers: { 200: 'Removed' },
+    async run(s, { params: { anchor }, body }, caller) {
+      mustWrite(s)
+      const asker = await askerOf(s, caller, body.by, { remove: anchor })
+      return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)) }
+    },
+  }),
+  operation({
+    ...{ name: 'anchorNow', http: 'POST /v1/anchors/now', ...write },
+    summary: 'Leave the head of the log with one anchor, or with all, now',
+    input: { body: schema.AnchorNow },
+    output: schema.AnchorsMade,
+    answers: { 200: 'What each anchor did' },
+    async run(s, { body: { anchor, by } }) {
+      const { anchors } = signingOf(s)
+      if (anchor !== undefined && (await s.streams.state(proof, PROOF_ID))?.anchors[anchor] === undefined)
+        throw new Problem('NOT_FOUND', `there is no anchor ${anchor}; list the anchors to find it`)
+      return { anchors: await anchors.now(anchor, actorOf('user', by)) }
+    },
+  }),
+] as const

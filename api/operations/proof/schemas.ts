@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { ANCHOR_KINDS } from '../../../domain/proof/events.ts'
+import { By, Digits } from '../schemas.ts'
+
+const Size = z.int().meta({ description: 'The number of the first events that the head covers' })
+
+export const ProofHead = z
+  .strictObject({
+    origin: z.string().meta({ description: 'The name of the tree and of its key' }),
+    size: Size,
+    checkpoint: z.string().meta({ description: 'A signed C2SP checkpoint' }),
+    signedAt: z.string(),
+  })
+  .meta({ id: 'ProofHead' })
+
+export const HeadsQuery = z.strictObject({
+  after: Digits.prefault('0').meta({ type: 'integer', description: '`next` of the page before' }),
+  limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').meta({ type: 'integer' }),
+})
+
+export const ProofHeads = z
+  .strictObject({ heads: z.array(ProofHead).readonly(), next: z.int().nullable() })
+  .meta({ id: 'ProofHeads' })
+
+export const EventParams = z.object({ stream: z.string().min(1).max(300), revision: Digits.meta({ type: 'integer' }) })
+
+export const EventProof = z
+  .strictObject({
+    stream: z.string(),
+    revision: z.int(),
+    hash: z.string(),
+    index: z.int().meta({ description: 'The number of the event in the whole log, from 0' }),
+    size: Size,
+    file: z.string().meta({ description: 'The content of a .tlog-proof file (c2sp.org/tlog-proof)' }),
+  })
+  .meta({ id: 'EventProof' })
+
+export const ConsistencyQuery = z.strictObject({
+  from: Digits.meta({ type: 'integer', description: 'The size of the earlier head' }),
+  to: Digits.meta({ type: 'integer', description: 'The size of the later head' }),
+})
+
+export const ConsistencyProof = z
+  .strictObject({ from: z.int(), to: z.int(), hashes: z.array(z.string()).readonly() })
+  .meta({ id: 'ConsistencyProof' })
+
+export const VerifyHeadsQuery = z.strictObject({
+  anchors: z
+    .enum(['true', 'false'])
+    .prefault('false')
+    .meta({ description: 'true: also compare with what the anchors hold now' }),
+})
+
+export const VerifiedHeads = z
+  .strictObject({
+    ok: z.boolean(),
+    events: z.int(),
+    signed: z.int().meta({ description: 'The first events that a valid signature covers' }),
+    anchored: z.int().meta({ description: 'The first events that a recorded anchor covers' }),
+    heads: z.int(),
+    superseded: z.int().meta({ description: 'Heads that the log no longer continues since an accepted loss' }),
+    origins: z.array(z.strictObject({ origin: z.string(), vkeys: z.array(z.string()).readonly() })).readonly(),
+    problems: z
+      .array(
+        z.strictObject({
+          code: z.enum(['HEAD', 'KEY', 'ANCHOR', 'CUT']),
+          size: z.int().nullable(),
+          message: z.string(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'VerifiedHeads' })
+
+export const RotateKey = z.strictObject({ by: By.optional() })
+export const RotatedKey = z.strictObject({ vkey: z.string() }).meta({ id: 'RotatedKey' })
+
+const AnchorName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, { error: 'expected up to 40 lower-case letters, digits and hyphens' })
+
+export const AnchorParam = z.object({ anchor: AnchorName })
+
+export const AddAnchor = z.strictObject({
+  anchor: AnchorName,
+  kind: z.enum(ANCHOR_KINDS),
+  target: z.string().min(1).max(2_000).meta({ description: 'The path of a folder, or a URL' }),
+  vkey: z.string().min(1).max(500).optional().meta({ description: 'The verifier key of a witness' }),
+  by: By.optional(),
+})
+
+export const RemoveAnchor = z.strictObject({ by: By.optional() })
+export const AnchorNow = z.strictObject({ anchor: AnchorName.optional(), by: By.optional() })
+
+export const AnchorChanged = z
+  .strictObject({ anchor: z.string(), revision: z.int(), recorded: z.boolean() })
+  .meta({ id: 'AnchorChanged' })
+
+export const AnchorList = z
+  .strictObject({
+    anchors: z
+      .array(
+        z.strictObject({
+          anchor: z.string(),
+          kind: z.enum(ANCHOR_KINDS),
+          target: z.string(),
+          vkey: z.string().optional(),
+          size: z.int().nullable().meta({ description: 'The events of its last head; null: it has none yet' }),
+          failure: z.strictObject({ message: z.string(), at: z.string() }).nullable(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'AnchorList' })
+
+export const AnchorsMade = z
+  .strictObject({
+    anchors: z
+      .array(z.strictObject({ anchor: z.string(), size: z.int(), ok: z.boolean(), message: z.string().optional() }))
+      .readonly(),
+  })
+  .meta({ id: 'AnchorsMade' })

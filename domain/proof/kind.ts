@@ -1,0 +1,127 @@
+import { defineKind } from '../stream/define.ts'
+import { StreamError } from '../stream/errors.ts'
+import { type AnchorKind, bodies, type ORIGIN_REASONS, type TreeHead } from './events.ts'
+
+/** The id of the one stream of this kind: `proof-log`. */
+export const PROOF_ID = 'log'
+export const PROOF_STREAM = `proof-${PROOF_ID}`
+
+export interface Anchor {
+  readonly kind: AnchorKind
+  readonly target: string
+  readonly vkey?: string | undefined
+}
+
+/** A name of the tree, with all keys that have signed its heads. */
+export interface Origin {
+  readonly origin: string
+  readonly vkeys: readonly string[]
+}
+
+export interface ProofState {
+  /** The first origin comes first, the current one last. */
+  readonly origins: readonly Origin[]
+  /** The number of origins that began after an accepted loss. */
+  readonly losses: number
+  /** The anchors in use, by id. */
+  readonly anchors: Readonly<Record<string, Anchor>>
+  /** The last anchored head of each anchor. */
+  readonly anchored: Readonly<Record<string, TreeHead>>
+}
+
+export type ProofCommand =
+  | {
+      readonly kind: 'begin'
+      readonly origin: string
+      readonly vkey: string
+      readonly reason: (typeof ORIGIN_REASONS)[number]
+      readonly after: TreeHead | null
+    }
+  /** `note`: the new key, signed with the old key. */
+  | { readonly kind: 'rotate'; readonly vkey: string; readonly note: string }
+  | ({ readonly kind: 'add'; readonly anchor: string } & { readonly as: Anchor })
+  | { readonly kind: 'remove'; readonly anchor: string }
+  | {
+      readonly kind: 'record'
+      readonly anchor: string
+      readonly head: TreeHead
+      readonly checkpoint: string
+      readonly receipt: string | null
+    }
+
+/** The keys of the log's tree and the anchors of its heads, as one kind of stream. */
+export const proof = defineKind<ProofState, typeof bodies, ProofCommand>({
+  kind: 'proof',
+  noun: 'proof',
+  bodies,
+  evolve(state, { type, body }) {
+    if (type === 'log_key_created') {
+      const { origins = [], losses = 0, anchors = {}, anchored = {} } = state ?? {}
+      const origin = { origin: body.origin, vkeys: [body.vkey] }
+      return { origins: [...origins, origin], losses: losses + (body.reason === 'loss' ? 1 : 0), anchors, anchored }
+    }
+    if (state === null) throw new Error(`${type} before log_key_created`)
+    switch (type) {
+      case 'log_key_rotated': {
+        const { origin, vkeys } = currentOrigin(state)
+        if (body.origin !== origin) throw new Error(`${type} of ${body.origin}, which is not the current origin`)
+        return { ...state, origins: [...state.origins.slice(0, -1), { origin, vkeys: [...vkeys, body.vkey] }] }
+      }
+      case 'anchor_added': {
+        const { anchor, ...as } = body
+        return { ...state, anchors: { ...state.anchors, [anchor]: as } }
+      }
+      case 'anchor_removed': {
+        const { [body.anchor]: _, ...anchors } = state.anchors
+        return { ...state, anchors }
+      }
+      case 'anchor_made': {
+        const { anchor, origin, size, root } = body
+        return { ...state, anchored: { ...state.anchored, [anchor]: { origin, size, root } } }
+      }
+    }
+  },
+  decide(state, command, emit) {
+    if (command.kind === 'begin') {
+      const { origin, vkey, reason, after } = command
+      if (state?.origins.some((one) => one.origin === origin))
+        throw new StreamError('ORIGIN_EXISTS', `${origin} was an origin of this log before; name another one`)
+      return emit('log_key_created', { origin, vkey, reason, after })
+    }
+    if (state === null)
+      throw new StreamError('NOT_SIGNED', 'the log has no key yet; start keepup with it once', { why: 'absent' })
+    switch (command.kind) {
+      case 'rotate': {
+        const { origin, vkeys } = currentOrigin(state)
+        if (vkeys.includes(command.vkey)) return
+        return emit('log_key_rotated', { origin, vkey: command.vkey, note: command.note })
+      }
+      case 'add': {
+        const { anchor, as } = command
+        const known = state.anchors[anchor]
+        if (known !== undefined)
+          throw new StreamError(
+            'ANCHOR_EXISTS',
+            `the anchor ${anchor} exists (${known.kind} ${known.target}); use another name`,
+          )
+        return emit('anchor_added', { anchor, ...as })
+      }
+      case 'remove':
+        if (state.anchors[command.anchor] !== undefined) emit('anchor_removed', { anchor: command.anchor })
+        else throw unknownAnchor(command.anchor)
+        return
+      case 'record': {
+        const { anchor, head, checkpoint, receipt } = command
+        const { kind, target } = state.anchors[anchor] ?? {}
+        if (kind === undefined || target === undefined) throw unknownAnchor(anchor)
+        return emit('anchor_made', { anchor, kind, target, ...head, checkpoint, receipt })
+      }
+    }
+  },
+  residues: {},
+})
+
+export const currentOrigin = ({ origins }: ProofState): Origin => origins[origins.length - 1]!
+
+const unknownAnchor = (anchor: string) =>
+  new StreamError('ANCHOR_UNKNOWN', `there is no anchor ${anchor}; list the anchors to find it`, { why: 'absent' })

@@ -1,0 +1,199 @@
+import { type Checkpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
+import { base64, equalBytes } from '../../log/proof/encoding.ts'
+import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
+import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
+import type { EventLog } from '../../ports/index.ts'
+import type { SignedHead, TreeStore } from '../../ports/proof.ts'
+import type { ProofEvent } from '../events.ts'
+import { PROOF_STREAM, proof } from '../kind.ts'
+
+/** A fault of the log's heads. `size`: the number of events that the head covers; null: no head is concerned. */
+export interface HeadProblem {
+  readonly code: 'HEAD' | 'KEY' | 'ANCHOR' | 'CUT'
+  readonly size: number | null
+  readonly message: string
+}
+
+/** What the signatures and anchors of a log prove. Numbers of events count from the log's first event. */
+export interface VerifiedHeads {
+  readonly ok: boolean
+  readonly events: number
+  /** The events that a valid signed head covers, and those that a recorded anchor covers. The rest is only chained. */
+  readonly signed: number
+  readonly anchored: number
+  readonly heads: number
+  readonly origins: readonly { readonly origin: string; readonly vkeys: readonly string[] }[]
+  /** Heads of origins that ended with an accepted loss and that the log no longer contains. */
+  readonly superseded: number
+  readonly problems: readonly HeadProblem[]
+}
+
+interface Claim extends Checkpoint {
+  readonly what: 'HEAD' | 'ANCHOR'
+  readonly name: string
+}
+
+interface Origin {
+  readonly origin: string
+  readonly vkeys: string[]
+  /** An accepted loss ended the origin. */
+  lost: boolean
+}
+
+const PAGE = 500
+
+/**
+ * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints that
+ * anchors hold now. Reads the headers of the whole log once, in constant memory.
+ */
+export async function verifyHeads(
+  {
+    log,
+    store,
+    acceptedLosses,
+  }: { readonly log: EventLog; readonly store: TreeStore | null; readonly acceptedLosses: number },
+  outside: readonly { readonly anchor: string; readonly checkpoint: string }[] = [],
+): Promise<VerifiedHeads> {
+  const problems: HeadProblem[] = []
+  const { origins, anchors } = await factsOf(log, acceptedLosses, problems)
+  const claims: Claim[] = []
+  const claim = (what: Claim['what'], name: string, note: string) => {
+    const opened = opening(note, origins)
+    if ('message' in opened) {
+      if (origins.some((one) => one.lost && one.vkeys.length === 0 && one.origin === opened.origin)) superseded += 1
+      else problems.push({ code: what, size: opened.size, message: `${name}: ${opened.message}` })
+    } else claims.push({ what, name, ...opened })
+  }
+  let superseded = 0
+  let heads = 0
+  for await (const head of headsOf(store)) {
+    heads += 1
+    claim('HEAD', `the head of ${head.size} events`, head.note)
+  }
+  for (const { anchor, checkpoint } of anchors) claim('ANCHOR', `the anchor ${anchor}`, checkpoint)
+  for (const { anchor, checkpoint } of outside) claim('ANCHOR', `what the anchor ${anchor} holds`, checkpoint)
+  claims.sort((a, b) => a.size - b.size)
+
+  const proved = { HEAD: 0, ANCHOR: 0 }
+  const isLost = ({ origin }: Claim) => origins.some((one) => one.origin === origin && one.lost)
+  const compare = (one: Claim, edge: Edge | null) => {
+    if (edge !== null && equalBytes(one.root, edgeRoot(edge))) proved[one.what] = Math.max(proved[one.what], one.size)
+    else if (isLost(one)) superseded += 1
+    else
+      problems.push({
+        code: edge === null ? 'CUT' : one.what,
+        size: one.size,
+        message:
+          edge === null
+            ? `${one.name} covers ${one.size} events, and the log has fewer: its end was cut`
+            : `${one.name} does not match the log: one of its first ${one.size} events was changed, removed or added`,
+      })
+  }
+  let edge = EMPTY_EDGE
+  let next = 0
+  for await (const page of log.readAll(null, { bodies: false })) {
+    for (const event of page) {
+      edge = appendLeaves(edge, [eventLeaf(event.hash)]).edge
+      for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)
+    }
+  }
+  for (; next < claims.length; next += 1) compare(claims[next]!, null)
+  for (const [at, one] of problems.entries())
+    if (one.code === 'HEAD' && one.size !== null && one.size > edge.size) problems[at] = { ...one, code: 'CUT' }
+  return {
+    ok: problems.length === 0,
+    events: edge.size,
+    signed: Math.max(proved.HEAD, proved.ANCHOR),
+    anchored: proved.ANCHOR,
+    heads,
+    origins: origins.map(({ origin, vkeys }) => ({ origin, vkeys })),
+    superseded,
+    problems: problems.slice(0, MAX_PROBLEMS),
+  }
+}
+
+const MAX_PROBLEMS = 100
+
+async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead> {
+  for (let after = 0; store !== null; ) {
+    const page = await store.heads(after, PAGE)
+    yield* page
+    if (page.length < PAGE) return
+    after = page.at(-1)!.number
+  }
+}
+
+interface Unopened {
+  readonly message: string
+  readonly origin: string | null
+  readonly size: number | null
+}
+
+function opening(note: string, origins: readonly Origin[]): Checkpoint | Unopened {
+  try {
+    const keys = origins.flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    const { origin, size, root } = openCheckpoint(note, keys)
+    return { origin, size, root }
+  } catch (error) {
+    const { message } = error as Error
+    try {
+      const { origin, size } = parseCheckpoint(splitNote(note).text)
+      return { message, origin, size }
+    } catch {
+      return { message, origin: null, size: null }
+    }
+  }
+}
+
+/** The origins and anchors that the facts in the log name. */
+async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProblem[]) {
+  const origins: Origin[] = []
+  const anchors: { anchor: string; checkpoint: string }[] = []
+  let losses = 0
+  for await (const page of log.read(PROOF_STREAM)) {
+    for (const { header, body } of page) {
+      if (body === null) continue
+      const event = proof.decode(header, body) as ProofEvent
+      if (event.type === 'log_key_created') {
+        const { origin, vkey, reason, after } = event.body
+        // The loss can have cut the facts of the origin before.
+        if (after !== null && !origins.some((one) => one.origin === after.origin))
+          origins.push({ origin: after.origin, vkeys: [], lost: false })
+        if (reason === 'loss') {
+          losses += 1
+          // The loss also cut the heads of the origins before.
+          if (losses <= acceptedLosses) for (const one of origins) one.lost = true
+          else
+            problems.push({ code: 'KEY', size: null, message: `${origin} began after a loss that nobody has accepted` })
+        }
+        origins.push({ origin, vkeys: [vkey], lost: false })
+      } else if (event.type === 'log_key_rotated') {
+        const last = origins.at(-1)
+        const { vkey, note } = event.body
+        if (last === undefined || !isRotation(last, vkey, note))
+          problems.push({ code: 'KEY', size: null, message: `the new key ${vkey} is not signed by the key before it` })
+        else last.vkeys.push(vkey)
+      } else if (event.type === 'anchor_made') {
+        const { anchor, checkpoint, size, root } = event.body
+        const said = opening(checkpoint, origins)
+        if ('message' in said || (said.size === size && base64(said.root) === root))
+          anchors.push({ anchor, checkpoint })
+        else
+          problems.push({
+            code: 'ANCHOR',
+            size,
+            message: `the anchor ${anchor} names another head than its checkpoint`,
+          })
+      }
+    }
+  }
+  return { origins, anchors }
+}
+
+function isRotation({ origin, vkeys }: Origin, vkey: string, note: string): boolean {
+  try {
+    return openNote(note, [parseVkey(vkeys.at(-1)!)]).text === `${origin}\n${vkey}\n`
+  } catch {
+    return false
+  }
+}

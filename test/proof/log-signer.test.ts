@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openCheckpoint } from '../../domain/log/proof/checkpoint.ts'
+import { parseVkey } from '../../domain/log/proof/note.ts'
+import { eventLeaf } from '../../domain/log/proof/tree.ts'
+import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-proof.ts'
+import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { signedLog } from './support.ts'
+
+test('a head covers every event before it, and each event is provably in it', async () => {
+  await using world = await signedLog()
+  await world.write(300)
+  const head = await world.signer.sign()
+  const vkeys = (await world.state()).origins.flatMap((one) => one.vkeys)
+  const { size, root } = openCheckpoint(head.note, vkeys.map(parseVkey))
+  const events = await world.events()
+  expect(size).toBe(events.length)
+  for (const [index, { hash, position }] of events.entries()) {
+    expect(await world.store.indexOf(position)).toBe(index)
+    if (index % 37 === 0)
+      expect(verifyInclusion(index, size, eventLeaf(hash), await world.signer.inclusion(index, size), root)).toBe(true)
+  }
+  expect(await world.store.indexOf(events.at(-1)!.position + 1)).toBeNull()
+})
+
+test('the heads of one origin are consistent over restarts, rotations and appends in any order', async () => {
+  const step = fc.oneof(
+    fc.nat({ max: 40 }).map((events) => ({ do: 'write' as const, events })),
+    fc.constantFrom(
+      { do: 'sign' as const },
+      { do: 'restart' as const },
+      { do: 'kill' as const },
+      { do: 'rotate' as const },
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+      await using world = await signedLog()
+      for (const one of steps) {
+        if (one.do === 'write') await world.write(one.events)
+        else if (one.do === 'sign') await world.signer.sign()
+        else if (one.do === 'rotate') await world.signer.rotate({ kind: 'user', id: 'ann' })
+        else await world.restart({ killed: one.do === 'kill' })
+      }
+      await world.signer.sign()
+      const { origins } = await world.state()
+      expect(origins.length).toBe(1)
+      const keys = origins[0]!.vkeys.map(parseVkey)
+      const heads = (await world.store.heads(0, 500)).map(({ note }) => openCheckpoint(note, keys))
+      const last = heads.at(-1)!
+      for (const { size, root } of heads)
+        expect(
+          verifyConsistency(size, last.size, root, last.root, await world.signer.consistency(size, last.size)),
+        ).toBe(true)
+      expect(await world.verify()).toMatchObject({ ok: true, events: last.size, signed: last.size })
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('without its key a log begins a new origin, and the old heads still hold', async () => {
+  await using world = await signedLog()
+  await world.write(10)
+  await world.signer.sign()
+  await world.restart({ killed: false, loseKey: true })
+  await world.write(3)
+  await world.signer.sign()
+  const { origins } = await world.state()
+  expect(origins.map(({ origin }) => origin)).toEqual(['example.org/log', 'example.org/log/2'])
+  expect(await world.verify()).toMatchObject({ ok: true, superseded: 0 })
+})
+
+test('a log that does not continue its head is not signed until the loss is accepted', async () => {
+  await using world = await signedLog()
+  await world.write(50)
+  await world.signer.sign()
+  await world.restart({ killed: true, cutTo: 20 })
+  await world.write(5)
+  await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+  expect(await world.verify()).toMatchObject({
+    ok: false,
+    problems: expect.arrayContaining([expect.objectContaining({ code: 'CUT' })]),
+  })
+  world.losses = 1
+  await world.signer.sign()
+  expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
+  expect(await world.verify()).toMatchObject({ ok: true })
+  // A second cut needs a second acceptance.
+  await world.write(10)
+  await world.signer.sign()
+  await world.restart({ killed: true, cutTo: (await world.events()).length - 5 })
+  await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+})
+
+test('a forged head, a forged anchor and an unsigned new key are named', async () => {
+  await using world = await signedLog()
+  await world.write(10)
+  const head = await world.signer.sign()
+  const forged = head.note.replace(/\n(\d+)\n/, (_, size) => `\n${Number(size) - 1}\n`)
+  const heads = async (note: string) => {
+    const store = {
+      ...world.store,
+      heads: async (after: number) => (after === 0 ? [{ ...head, note, number: 1 }] : []),
+    }
+    return verifyHeads({ log: world.log, store: store as never, acceptedLosses: 0 })
+  }
+  expect(await heads(head.note)).toMatchObject({ ok: true, signed: head.size })
+  expect(await heads(forged)).toMatchObject({ ok: false, signed: 0, problems: [{ code: 'HEAD', size: head.size - 1 }] })
+  const outside = [{ anchor: 'disk', checkpoint: forged }]
+  expect(await verifyHeads({ log: world.log, store: world.store, acceptedLosses: 0 }, outside)).toMatchObject({
+    ok: false,
+    problems: [{ code: 'ANCHOR' }],
+  })
+})
