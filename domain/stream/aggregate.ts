@@ -55,11 +55,11 @@ export interface Place {
   readonly revision: number
 }
 
-/** Bytes outside the log that a body names. Their salted hash is their address. */
+/** Bytes outside the log that a body names, stored after a salt. `size`: without the salt. */
 export interface Attachment {
+  /** SHA-256 of the stored bytes; their address. */
   readonly hash: string
   readonly size: number
-  readonly salt: string
 }
 
 /** The events before a stream's first one: those of another stream, up to a revision. */

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
 import { keyedCommand } from '../../domain/log/ids.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { AnyAggregate } from '../../domain/stream/aggregate.ts'
 import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
@@ -26,7 +27,7 @@ async function opened() {
   const bodies = async () => {
     const found: unknown[] = []
     for await (const page of log.read(STREAM))
-      found.push(...page.map(({ body }) => JSON.parse(String(Buffer.from(body!)))))
+      found.push(...page.map(({ body }) => JSON.parse(String(Buffer.from(unsalted(body!))))))
     return found
   }
   const asking = (commandId: string) => ({ by, commandId })
