@@ -74,8 +74,11 @@ export interface Inherited {
 export interface Erasing {
   /** Whether a body of this type may contain text of people, models or tools. */
   says(type: string): boolean
-  /** The part of a body that the fold needs, without that text, in the shape of its type's current version. */
-  residue(type: string, body: unknown): unknown
+  /**
+   * The part of a body that the fold needs, without that text, in the shape of its type's current version. No member may
+   * confirm a guess of the text. `bodyHash`: of the erased body.
+   */
+  residue(type: string, body: unknown, bodyHash: string): unknown
   /** Reads a stream's headers in order and reports whether the stream has ended. Only ended streams may be erased. */
   ending(): { see(header: Header): void; readonly ended: boolean }
 }

@@ -5,6 +5,10 @@ import { count, Hash, Json } from '../log/body-parts.ts'
 
 export const RESIDUE = 'residue'
 
+/** Why bodies were erased: a closed set for reports. The fact's `reason` says it in words. */
+export const ErasureCode = z.enum(['subject_request', 'retention', 'secret', 'legal', 'mistake', 'other'])
+export type ErasureCode = z.infer<typeof ErasureCode>
+
 export const erasureEvents = {
   /**
    * The residues of bodies that the next `erased` empties: the parts that the fold needs, without text of people,
@@ -20,6 +24,7 @@ export const erasureEvents = {
    */
   erased: z.strictObject({
     bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
+    code: ErasureCode,
     reason: z.string(),
   }),
 } as const

@@ -48,8 +48,15 @@ const UNWRITTEN = [
   'knowledge_added.items[].source.kind: memory',
   'knowledge_added.items[].text',
   // Only what is left of an erased body has none.
-  'agent_started.argumentsSalt: absent',
-  'forked.argumentsSalt: absent',
+  'agent_started.hashSalt: absent',
+  'forked.hashSalt: absent',
+  // One shape for all decisions about calls, of which each event needs a part.
+  ...['method: permission', 'method: policy', 'policyHash: null'].map((one) => `approval_decided.decided.${one}`),
+  ...['askedAt', 'method: person', 'method: standing_approval', 'policyHash: null', 'rule: absent', 'shownHash'].map(
+    (one) => `tool_call_start.decided.${one}`,
+  ),
+  // Kinds of reasons that a person names.
+  ...['legal', 'mistake', 'retention', 'secret', 'subject_request'].map((code) => `erased.code: ${code}`),
   // A key per run.
   'header.body.cipher',
   'header.keyId',

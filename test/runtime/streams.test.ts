@@ -64,10 +64,10 @@ test('the bodies of an ended stream are erased, and those of an unknown kind are
   const { streams, asking } = await opened()
   await streams.submit(ticket, 't1', { kind: 'close' }, asking('request:1'))
   expect((await streams.erasable(STREAM, { all: true })).bodies).toMatchObject([{ revision: 0, type: 'ticket_opened' }])
-  await streams.erase(STREAM, { all: true }, 'asked to', asking('request:2'))
+  await streams.erase(STREAM, { all: true }, { reason: 'asked to' }, asking('request:2'))
   expect(await streams.verify(STREAM)).toMatchObject({ ok: true, erased: [{ revision: 0 }] })
   await expect(streams.erasable('note-1', { all: true })).rejects.toMatchObject({ code: 'STREAM_UNKNOWN' })
   // Its body would stay in the log, as the residue.
-  const closing = () => streams.erase(STREAM, { revision: 1 }, 'asked to', asking('request:3'))
+  const closing = () => streams.erase(STREAM, { revision: 1 }, { reason: 'asked to' }, asking('request:3'))
   await expect(closing()).rejects.toMatchObject({ code: 'NOT_ERASABLE' })
 })

@@ -28,7 +28,11 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   commands: (state) => state.commands,
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
-  erasing: { says, residue: (type, body) => residueOf(type as AgentEvent['type'], body as never), ending },
+  erasing: {
+    says,
+    residue: (type, body, bodyHash) => residueOf(type as AgentEvent['type'], body as never, bodyHash),
+    ending,
+  },
   inherited: (event) => (event.type === 'forked' ? event.body : null),
   bears: ({ type, toolCallId }) =>
     type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,

@@ -6,10 +6,10 @@ import { Effect } from '../tool-spec.ts'
 // Parts of the events of calls. These shapes are the storage format (see events.ts).
 
 /**
- * 16 random bytes in lower-case hex. Every hash of a call's arguments starts with them, so that a guess cannot confirm
- * erased arguments. Absent: erased with the body that contained them.
+ * 16 random bytes in lower-case hex. Every hash of content in the stream's events starts with them, so that it confirms
+ * no guess after an erasure. Absent: erased with the body that contained them.
  */
-export const argumentsSalt = z
+export const hashSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()

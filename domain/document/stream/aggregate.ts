@@ -42,9 +42,9 @@ export const gateway: DocumentAggregate = {
   decide: decideWith(noDocument),
 }
 
-/** An erased request keeps its hash. Its text remains in the updates, because the document needs them. */
+/** The text of an erased request remains in the updates, because the document needs them. */
 function residue(type: string, body: unknown): unknown {
-  return type === 'envelope_received' ? { ...(body as BodyOf<'envelope_received'>), request: null } : body
+  return type === 'envelope_received' ? { ...(body as BodyOf<'envelope_received'>), hash: null, request: null } : body
 }
 
 /** A request is answered in the same append, so every recorded request can be erased. */

@@ -168,7 +168,13 @@ describe('what the agent asks leave for', () => {
     refused(decide(0, { questionHash: '0'.repeat(64) }), 'QUESTION_CHANGED')
     refused(decide(1), 'APPROVAL_NOT_PENDING')
     expect(then(run, decide(0, { questionHash: questionHash(asked) }))).toEqual([
-      ['permission_decided', { toolCallId: 'x1.t0.c0', argumentsHash, decision: 'approved' }],
+      [
+        'permission_decided',
+        {
+          ...{ toolCallId: 'x1.t0.c0', requestHash: argumentsHash, decision: 'approved' },
+          decided: expect.objectContaining({ method: 'person', policyHash: null, shownHash: questionHash(asked) }),
+        },
+      ],
     ])
     refused(decide(0), 'APPROVAL_NOT_PENDING')
     run.decide({ kind: 'end', outcome: EXITED })

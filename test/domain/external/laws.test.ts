@@ -190,7 +190,7 @@ test('erasing what was said changes neither the fold nor its digests, and leaves
       const { events, state } = walk([{ kind: 'cancel', reason: 'WORD' } as const, ...moves].slice(moves.length % 2))
       let after: ExternalState | null = null
       for (const event of events) {
-        const body = external.erasing.residue(event.type, event.body)
+        const body = external.erasing.residue(event.type, event.body, event.bodyHash)
         expect(bodyFault(event.type, body)).toBeNull()
         const header = headerOf(event, 2)
         after = external.evolve(after, external.decodeKept(header, { version: 1, body }))
@@ -223,7 +223,7 @@ test('a decoder stops at what a newer program wrote, and at what is no JSON', ()
   expect(code({ version: 2 })).toBe('UNKNOWN_EVENT')
   expect(code({ format: 2 as 1 })).toBe('LOG_NEWER')
   expect(code({ minReader: 2 })).toBe('LOG_NEWER')
-  const claim = { driverId: 'd1', epoch: 1, minReader: 2, build: '9.0.0' }
+  const claim = { driverId: 'd1', epoch: 1, minReader: 2, keepup: '9.0.0' }
   expect(code({ type: 'driver_claimed' }, bytes(claim))).toBe('LOG_NEWER')
   expect(code({}, Buffer.from('{'))).toBe('LOG_CORRUPT')
 })

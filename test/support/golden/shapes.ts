@@ -20,21 +20,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded; older stored events still match. Each is a
  * path of members; `[]` means the items of an array, `{}` the members of a record.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': [
-    'spec.delegation.backends.{}.takesTools',
-    'spec.secrets.[].server',
-    'spec.tools.[].definitionHash',
-    'spec.withheld',
-  ],
-  'approval_decided@1': ['questionHash', 'files'],
-  'approval_voided@1': ['tool.definitionHash'],
-  'child_delegated@1': ['backend.tools'],
-  'external_started@1': ['tools'],
-  'model_call_end@1': ['calls.[].permission', 'inputEstimate'],
-  'process_start@1': ['confinement'],
-  'tool_call_start@1': ['permission'],
-}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {}
 
 interface Schema {
   properties?: Record<string, Schema>
