@@ -175,7 +175,7 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
   const cacheRead = Math.min(cachedInputTokens ?? 0, inputTokens)
   try {
     const nanos = cost({ input: inputTokens - cacheRead, output: outputTokens, cacheRead, cacheWrite: 0 }, price)
-    return { nanos, scope, priced: true }
+    return { nanoDollars: nanos, scope, priced: true }
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error

@@ -28,7 +28,7 @@ export function otherAgent(work: (run: BackendRun) => Promise<AgentCompletion> =
       starts.push(request)
       await run.emit({
         events: [{ kind: 'TextOutput', text: 'I look.' }],
-        usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } },
+        usage: { ...USAGE, cost: { nanoDollars: 5_000, scope: 'run' } },
       })
       return work(run)
     },

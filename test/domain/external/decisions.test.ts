@@ -209,7 +209,7 @@ describe('a budget', () => {
   it('is kept with the price where the backend tells tokens alone', () => {
     const run = withTerms({ price, budget: { tokens: null, nanoDollars: 36 } })
     expect(then(run, used())).toMatchObject([
-      ['usage_reported', { scope: 'run', cost: { nanos: 36, scope: 'run', priced: true } }],
+      ['usage_reported', { scope: 'run', cost: { nanoDollars: 36, scope: 'run', priced: true } }],
     ])
     expect(then(run, used({ outputTokens: 6 }))).toMatchObject([
       ['usage_reported', {}],
@@ -226,9 +226,9 @@ describe('a budget', () => {
     expect(then(withTerms({ budget, extensions }), used({ outputTokens: 6 }))).toHaveLength(1)
   })
   it("leaves a backend's own figure of the cost as it is", () => {
-    const cost = { nanos: 7, scope: 'session' }
+    const cost = { nanoDollars: 7, scope: 'session' }
     expect(then(withTerms({ price }), used({ cost }))).toMatchObject([
-      ['usage_reported', { cost: { nanos: 7, scope: 'run' } }],
+      ['usage_reported', { cost: { nanoDollars: 7, scope: 'run' } }],
     ])
   })
 })

@@ -47,7 +47,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       inputTokens: fc.nat(),
       cachedInputTokens: fc.nat(),
       outputTokens: fc.nat(),
-      cost: fc.option(fc.record({ nanos: fc.nat(), scope: fc.constant('run' as const) })),
+      cost: fc.option(fc.record({ nanoDollars: fc.nat(), scope: fc.constant('run' as const) })),
     }),
   }),
   fc.record({ kind: fc.constant('cancel' as const) }),
