@@ -3,11 +3,11 @@ import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isHeader } from '../../domain/log/header.ts'
-import { eventId, sentHeader } from '../../domain/log/seal.ts'
+import { eventId, SALT_BYTES, sentHeader } from '../../domain/log/seal.ts'
 import type { BinaryEvent } from './append-message.ts'
 import { tombstoned } from './errors.ts'
 
-// Storage format: the event's data are the body's bytes, in binary. Its metadata are the hash and the canonical header.
+// Storage format: the event's data are salt and body, in binary. Its metadata are the hash and the canonical header.
 
 const EMPTY = new Uint8Array()
 const utf8 = new TextEncoder()
@@ -50,7 +50,7 @@ export function decode(namespace: string, event: AllStreamRecordedEvent): Record
   if (
     event.id !== eventId(hash) ||
     event.type !== header.type ||
-    data.length !== (body.place === 'blob' ? 0 : body.size)
+    data.length !== (body.place === 'blob' ? 0 : SALT_BYTES + body.size)
   )
     throw new LogError('LOG_CORRUPT', `${place} is not what was sealed; restore a backup of the server`)
   return { header, body: body.place === 'blob' ? null : data, hash, id: event.id, position: positionOf(event) }

@@ -13,9 +13,8 @@ export interface PostgresBlobsOptions {
 }
 
 /**
- * Blobs as rows of one table. Every rejection is a LogError. The caller checks the bytes, because only the caller knows
- * the salt. A deleted blob is unreadable at once. Its bytes leave PostgreSQL's files with the next vacuum, and backups
- * when they expire.
+ * Blobs as rows of one table. Every rejection is a LogError. The caller checks the bytes. A deleted blob is unreadable
+ * at once. Its bytes leave PostgreSQL's files with the next vacuum, and backups when they expire.
  */
 export class PostgresBlobs implements BlobStore {
   readonly #pool: Pool

@@ -21,7 +21,7 @@ export interface Caller {
   /** The number of calls that have ended. */
   readonly step: number
   /** Prefix of argument hashes, hex; empty: erased. */
-  readonly argumentsSalt: string
+  readonly hashSalt: string
   /** The correlation id of the request that started the current work. */
   readonly correlation: string
   readonly cancel?: object | null

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalBytes } from '../log/canonical.ts'
-import { sha256 } from '../log/ids.ts'
+import { saltedHash } from '../log/ids.ts'
 import { echo, firstIssue } from '../log/issues.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
@@ -63,7 +63,7 @@ export function planCalls(
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
       ...(tool === undefined && asked !== null ? { askedName: asked } : {}),
-      argumentsHash: argumentsHash(state.argumentsSalt, args),
+      argumentsHash: argumentsHash(state.hashSalt, args),
       ...places,
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
@@ -96,7 +96,7 @@ const hashed = new WeakMap<JsonObject, { readonly salt: string; readonly hash: s
 export function argumentsHash(salt: string, args: JsonObject): string {
   const known = hashed.get(args)
   if (known?.salt === salt) return known.hash
-  const hash = sha256(Buffer.concat([Buffer.from(salt, 'hex'), canonicalBytes(wellFormed(args))]))
+  const hash = saltedHash(salt, canonicalBytes(wellFormed(args)))
   hashed.set(args, { salt, hash })
   return hash
 }
@@ -167,7 +167,7 @@ export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boo
 const schemaOf = (parameters: ToolSpec['parameters']) => z.fromJSONSchema(parameters as z.core.JSONSchema.JSONSchema)
 
 function duplicate(state: Caller, tool: ToolSpec, args: JsonObject): Failure | null {
-  if (!state.failedCalls?.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null
+  if (!state.failedCalls?.includes(failureKey(tool.name, argumentsHash(state.hashSalt, args)))) return null
   return {
     code: 'DUPLICATE_FAILED_ACTION',
     message: 'this same call has failed and nothing has changed since; try a different approach',

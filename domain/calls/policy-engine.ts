@@ -70,19 +70,20 @@ export function policyEngine(controlRules: (name: string) => ControlRules | unde
     const own = kind === false ? undefined : controlRules(toolName)?.approval
     if (own !== undefined) return own
     if (kind === 'completes' || covers(state.standing ?? [], toolName)) return null
-    const { policy } = state.spec
-    const patterns = policy.requiresApproval.filter((pattern) => pattern !== '*' || kind === false)
-    if (covers(patterns, toolName)) {
-      return `the policy asks for approval of ${toolName}`
-    }
-    if (asksInMode(policy.mode, toolName)) {
-      return `${toolName} needs approval in interactive mode`
-    }
-    return null
+    return asksByPolicy(state, toolName)
   }
 }
 
 export type PolicyEngine = ReturnType<typeof policyEngine>
+
+/** Why the policy wants a person's approval of a call of this tool, or null. Ignores standing approvals. */
+export function asksByPolicy(state: Caller, toolName: string): string | null {
+  const { policy } = state.spec
+  const isControl = controlKind(state, toolName) !== false
+  const patterns = policy.requiresApproval.filter((pattern) => pattern !== '*' || !isControl)
+  if (covers(patterns, toolName)) return `the policy asks for approval of ${toolName}`
+  return asksInMode(policy.mode, toolName) ? `${toolName} needs approval in interactive mode` : null
+}
 
 /**
  * Whether a person may lift a refusal. A child's policy states what its parent may do, and a child has at most its

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalBytes } from '../log/canonical.ts'
-import { sha256 } from '../log/ids.ts'
+import { saltedHash, sha256 } from '../log/ids.ts'
 import { instantText } from '../log/instant.ts'
 
 /**
@@ -30,6 +30,12 @@ export const questionHash = (question: Question, files: readonly SeenFile[] = []
   const { for: kind, toolCallId, argumentsHash, asked } = question
   return sha256(canonicalBytes({ for: kind, toolCallId, argumentsHash, asked, files: [...files] }))
 }
+
+/** A file as an event stores it: the hash of its content under the salt of hashes. */
+export const storedFile = (salt: string, { path, content }: SeenFile): SeenFile => ({
+  path,
+  content: content === 'absent' || content === 'unreadable' ? content : saltedHash(salt, content),
+})
 
 /** The hash of an approval question. `expiresAt`: ms. */
 export const approvalHash = (

@@ -82,7 +82,7 @@ function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome
   const cacheRead = Math.min(own?.cachedInputTokens ?? 0, own?.inputTokens ?? 0)
   const input = (own?.inputTokens ?? 0) - cacheRead
   const output = own?.outputTokens ?? 0
-  const nanoDollars = own?.cost?.scope === 'run' ? own.cost.nanos : 0
+  const nanoDollars = own?.cost?.scope === 'run' ? own.cost.nanoDollars : 0
   const spent = { ...NO_REPORT.spent, input, output, cacheRead, nanoDollars, agents: 1 }
   // A failed outcome without an exit status means that the process never started, unless the process did not terminate.
   const unstarted = outcome.outcome === 'failed' && outcome.exit === null && outcome.error.message !== NOT_TERMINATED

@@ -48,7 +48,7 @@ function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'
   const gates = [...new Set(spec.role?.qualityGates.map(({ check }) => check))]
   const unmet = gates.length === 0 ? {} : { gates }
   const of = { agentId: parent.agentId, toolCallId: parent.toolCallId, depth, role, ...unmet }
-  const own = tools === undefined ? {} : { tools: { spec: outsideSpec(spec, tools), argumentsSalt: d.argumentsSalt() } }
+  const own = tools === undefined ? {} : { tools: { spec: outsideSpec(spec, tools), hashSalt: d.hashSalt() } }
   d.emit(
     'external_started',
     { backend: kind, request, capabilities: [...capabilities], parent: of, origin, ...own },

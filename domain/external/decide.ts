@@ -1,8 +1,10 @@
 import { decideApproval } from '../calls/decide/approvals.ts'
+import { type Decided, policyHash } from '../calls/decided.ts'
 import { CommandRejected } from '../calls/errors.ts'
 import { questionHash } from '../calls/question.ts'
 import { isDelivery } from '../courier/delivery.ts'
 import { READER } from '../log/envelope.ts'
+import { instantText } from '../log/instant.ts'
 import type { Place } from '../stream/aggregate.ts'
 import { cost } from '../tree/money.ts'
 import type { Price } from '../tree/spec.ts'
@@ -76,12 +78,18 @@ function permit(
   const asked = permissions.last.find((one) => one.toolCallId === toolCallId)
   if (asked?.decision !== null)
     throw new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} waits for no approval; look at the run`)
-  const { argumentsHash } = asked
+  const { argumentsHash, askedAt } = asked
   const hash = questionHash({ for: 'approval', toolCallId, argumentsHash, asked: null })
   if (command.questionHash !== undefined && command.questionHash !== hash)
     throw new CommandRejected('QUESTION_CHANGED', `${toolCallId} asks for something else; look at it again`)
   const said = reason === undefined ? {} : { reason }
-  d.emit('permission_decided', { toolCallId, argumentsHash, decision, ...said })
+  const decided: Decided = {
+    method: 'person',
+    policyHash: tools === undefined ? null : policyHash(tools.spec.policy),
+    askedAt: instantText(askedAt),
+    ...(command.questionHash !== undefined && { shownHash: hash }),
+  }
+  d.emit('permission_decided', { toolCallId, requestHash: argumentsHash, decision, decided, ...said })
 }
 
 function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): void {
@@ -90,7 +98,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
     case 'claim': {
       if (isFinished(state) || state.driver?.id === fact.driverId) return
       const epoch = (state.driver?.epoch ?? 0) + 1
-      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, keepup: fact.build })
       return
     }
     case 'proceed':
@@ -167,7 +175,7 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
   const cacheRead = Math.min(cachedInputTokens ?? 0, inputTokens)
   try {
     const nanos = cost({ input: inputTokens - cacheRead, output: outputTokens, cacheRead, cacheWrite: 0 }, price)
-    return { nanos, scope, priced: true }
+    return { nanoDollars: nanos, scope, priced: true }
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error

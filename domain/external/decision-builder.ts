@@ -87,7 +87,7 @@ export class DecisionBuilder implements CallDecision {
   }
 
   /** A salt for hashes of arguments, in hex. */
-  argumentsSalt(): string {
+  hashSalt(): string {
     return hex(this.context.salt())
   }
 

@@ -1,4 +1,4 @@
-import { callResidues, erasedBlock, erasedCall } from '../calls/events/residue.ts'
+import { callResidues, erasedBlock, erasedCall, erasedId } from '../calls/events/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
 import { erasingBy } from '../stream/erasure.ts'
@@ -21,7 +21,7 @@ type Said =
   | 'outcome_learned'
 
 /** The part of each body that the fold needs after an erasure, without words of people, agents or tools. */
-const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
+const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>, bodyHash: string) => BodyOf<T> } = {
   external_started: ({ request: { timeoutMs, budget, price }, tools, ...body }) => ({
     ...body,
     ...(tools !== undefined && { tools: { spec: withoutText(tools.spec) } }),
@@ -35,8 +35,8 @@ const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
   permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
   permission_decided: ({ reason: _, ...body }) => body,
-  tool_call_requested: ({ content: [block], calls: [call] }) => ({
-    content: [erasedBlock(block, call)],
+  tool_call_requested: ({ content: [block], calls: [call] }, bodyHash) => ({
+    content: [erasedBlock(block, call, erasedId(bodyHash, 0))],
     calls: [erasedCall(call)],
   }),
   tool_call_retry: callResidues.tool_call_retry,

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { Block } from '../calls/content.ts'
-import { argumentsSalt, PlannedCall } from '../calls/events/event-parts.ts'
+import { Decided } from '../calls/decided.ts'
+import { hashSalt, PlannedCall } from '../calls/events/event-parts.ts'
 import { approvalEvents, callEvents } from '../calls/events/events.ts'
 import { delivered, Origin } from '../courier/events.ts'
+import { Hash } from '../log/body-parts.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { AgentSpec, Budget, Price } from '../tree/spec.ts'
@@ -53,13 +55,14 @@ export const bodies = {
       .optional(),
     origin: Origin.optional(),
     /** The keepup tools that the agent may call while it runs, and the rules for these calls. Absent: no tools. */
-    tools: z.strictObject({ spec: AgentSpec, argumentsSalt }).optional(),
+    tools: z.strictObject({ spec: AgentSpec, hashSalt }).optional(),
   }),
   driver_claimed: z.strictObject({
     driverId: text,
     epoch: z.int().positive(),
     minReader: z.int().positive(),
-    build: text,
+    /** The version of keepup that drives. */
+    keepup: text,
   }),
   /**
    * The intent: the driver of this epoch may start the process once. `confinement` is absent for a backend without a
@@ -78,11 +81,12 @@ export const bodies = {
   ]),
   /** The agent requests a permission and waits. `toolCallId`: keepup's id for the decision. */
   permission_requested: z.strictObject({ toolCallId: text, toolName: text, input: z.json(), reason: z.string() }),
-  /** The actor is the approver. `argumentsHash`: the hash of the body that the decision is about. */
+  /** The actor is the approver. `requestHash`: the body hash of the request that the decision is about. */
   permission_decided: z.strictObject({
     toolCallId: text,
-    argumentsHash: text,
+    requestHash: Hash,
     decision: z.enum(['approved', 'rejected']),
+    decided: Decided,
     reason: text.optional(),
   }),
   /** A planned call of a keepup tool, in the shape of a model's answer that contains only this call. */

@@ -82,7 +82,7 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
     case 'permission_requested': {
       const { toolCallId } = event.body
       if (toolCallId !== nextAskId(state)) return refuse(`${nextAskId(state)} comes next, not ${toolCallId}`)
-      const asked = { toolCallId, argumentsHash: event.bodyHash, decision: null }
+      const asked = { toolCallId, argumentsHash: event.bodyHash, askedAt: event.at, decision: null }
       return { permissions: { asked: permissions.asked + 1, last: [...permissions.last, asked] } }
     }
     case 'permission_decided': {
@@ -117,7 +117,7 @@ function started(
     usage: null,
     permissions: NO_PERMISSIONS,
     ...(tools !== undefined && {
-      tools: { ...NO_CALLS, spec: tools.spec, argumentsSalt: tools.argumentsSalt ?? '' },
+      tools: { ...NO_CALLS, spec: tools.spec, hashSalt: tools.hashSalt ?? '' },
     }),
     reportsTo: origin?.stream ?? null,
     gates: parent?.gates ?? NO_GATES,

@@ -20,10 +20,14 @@ export type Ended =
   /** `learned`: the true outcome was recorded later. */
   | { readonly kind: 'unknown'; readonly learned: boolean }
 
-/** A permission request of an agent. `argumentsHash`: the hash of the request's body. `decision` null: undecided. */
+/**
+ * A permission request of an agent. `argumentsHash`: the hash of the request's body. `askedAt`: ms. `decision` null:
+ * undecided.
+ */
 export interface Permission {
   readonly toolCallId: string
   readonly argumentsHash: string
+  readonly askedAt: number
   readonly decision: 'approved' | 'rejected' | null
 }
 
@@ -34,7 +38,7 @@ export interface OwnTools {
   /** The tools' definitions, and the policy for each call. */
   readonly spec: AgentSpec
   /** The salt of argument hashes, in hex. Empty: it was erased. */
-  readonly argumentsSalt: string
+  readonly hashSalt: string
   readonly asked: number
   /** The number of calls that have ended. */
   readonly step: number

@@ -30,9 +30,9 @@ export const isOfCall = (event: ExternalEvent): event is OutsideCallEvent => OF_
 /** The run as the rules of calls read it; null: the agent can call no tools. */
 export function callerOf({ tools, agentId, runId, driver, reportsTo, commands }: ExternalState): Caller | null {
   if (tools === undefined) return null
-  const { spec, argumentsSalt, step } = tools
+  const { spec, hashSalt, step } = tools
   // The run's policy derives from its parent's, as for every child.
-  return { agentId, runId, spec, argumentsSalt, step, driver, parent: { reportsTo }, correlation: commands[0] ?? '' }
+  return { agentId, runId, spec, hashSalt, step, driver, parent: { reportsTo }, correlation: commands[0] ?? '' }
 }
 
 /** Memory tools are the only control tools of an external agent. They need a phase with tools, as for keepup agents. */
@@ -48,7 +48,7 @@ export const planningOf = (caller: Caller): Planning => ({
   },
 })
 
-export const NO_CALLS: Omit<OwnTools, 'spec' | 'argumentsSalt'> = { asked: 0, step: 0, open: [] }
+export const NO_CALLS: Omit<OwnTools, 'spec' | 'hashSalt'> = { asked: 0, step: 0, open: [] }
 
 /** The tools after a call was requested; null: the request cannot follow. */
 export function withRequest(

@@ -16,20 +16,22 @@ export const Usage = z.strictObject({
   cachedInputTokens: count.nullable(),
   outputTokens: count.nullable(),
   /** Nano-dollars; null: unknown. `priced`: computed from the tokens and the request's price, not reported. */
-  cost: z.strictObject({ nanos: count, scope, priced: z.literal(true).optional() }).nullable(),
+  cost: z.strictObject({ nanoDollars: count, scope, priced: z.literal(true).optional() }).nullable(),
   model: z.string().min(1).optional(),
 })
 export type Usage = z.infer<typeof Usage>
 
 /** More than any run can use. With this bound, sums over many runs stay exact even if agents report false numbers. */
-const MOST = { tokens: 1e12, nanos: 1e13 }
+const MOST = { tokens: 1e12, nanoDollars: 1e13 }
 
 /** Parses a usage report; null: the report is invalid. */
 export function reportedUsage(told: unknown): Usage | null {
   const { success, data } = Usage.safeParse(told)
   if (!success) return null
   const counts = [data.inputTokens, data.cachedInputTokens, data.outputTokens]
-  return counts.every((count) => (count ?? 0) <= MOST.tokens) && (data.cost?.nanos ?? 0) <= MOST.nanos ? data : null
+  return counts.every((count) => (count ?? 0) <= MOST.tokens) && (data.cost?.nanoDollars ?? 0) <= MOST.nanoDollars
+    ? data
+    : null
 }
 
 /** Converts dollars, the unit of backends, to nano-dollars; null: not an amount of money. */
@@ -49,7 +51,7 @@ export const tokens = (value: unknown): number =>
 
 /** Why a run is over its budget; null: it is not, or its own share of a session is unknown. */
 export function overBudget(usage: Usage, { tokens, nanoDollars }: Budget): string | null {
-  const spent = usage.cost?.scope === 'run' ? usage.cost.nanos : 0
+  const spent = usage.cost?.scope === 'run' ? usage.cost.nanoDollars : 0
   if (nanoDollars !== null && spent > nanoDollars) return 'the budget of money is used up'
   const count = usage.scope === 'run' ? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) : 0
   return tokens !== null && count > tokens ? 'the budget of tokens is used up' : null

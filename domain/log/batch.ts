@@ -1,7 +1,7 @@
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { headerFault } from './header.ts'
-import { sealedAfter } from './seal.ts'
+import { SALT_BYTES, sealedAfter } from './seal.ts'
 
 /** The maximum size of an append's inline bodies, in bytes. */
 export const MAX_APPEND_BYTES = 16 * 1024 * 1024
@@ -41,7 +41,7 @@ function placeFault(event: SealedEvent, stream: string, revision: number, after:
   if (header.revision !== revision)
     return `it has revision ${header.revision}, not ${revision}; seal it for its own place`
   if (header.timestamp < after) return 'it is older than the event before it; clamp times when sealing'
-  if (header.body.place === 'blob' ? body !== null : body?.length !== header.body.size)
+  if (header.body.place === 'blob' ? body !== null : body?.length !== SALT_BYTES + header.body.size)
     return `the body is not what its header says (${header.body.place}, ${header.body.size} bytes)`
   return null
 }

@@ -28,7 +28,7 @@ export function blobsOf(sizes: readonly number[]): readonly number[] {
   return [...chosen].sort((a, b) => a - b)
 }
 
-/** The same body, placed in the blob store. Its salted hash and its address do not change. */
+/** The same body, placed in the blob store. Its hash, which is its address, does not change. */
 export function asBlob(body: SaltedBody): SaltedBody {
   return { bytes: body.bytes, header: { ...body.header, place: 'blob' } }
 }

@@ -32,7 +32,6 @@ export function canonicalHeader(h: Header): string {
       hash: body.hash,
       mediaType: body.mediaType,
       place: body.place,
-      salt: body.salt,
       size: body.size,
     },
     causationId: h.causationId,

@@ -21,12 +21,14 @@ const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 
 
 export const Cipher = z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() })
 
-/** The header's description of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
+/**
+ * The header's description of its body. `size`: in bytes as stored, without the salt. `hash`: SHA-256 of the stored
+ * bytes, which begin with a salt of 16 random bytes (lower-case hex).
+ */
 export const BodyHeader = z.strictObject({
   place: z.enum(['inline', 'blob']),
   size: z.int().nonnegative(),
   mediaType: z.string().min(1),
-  salt: Hex(16),
   hash: Hex(32),
   cipher: Cipher.optional(),
 })
@@ -91,8 +93,8 @@ export function ownerFault({ stream, runId, agentId, revision, minReader, keyId 
 }
 
 /**
- * An event as stored: the header, the body's bytes (null: in the blob store, or erased), its chain hash (lower-case
- * hex) and its id (a version 8 UUID made of the hash).
+ * An event as stored: the header, the stored bytes of its body, which begin with the salt (null: in the blob store, or
+ * erased), its chain hash (lower-case hex) and its id (a version 8 UUID made of the hash).
  */
 export interface SealedEvent {
   readonly header: Header

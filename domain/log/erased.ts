@@ -1,5 +1,6 @@
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
+import { unsalted } from './seal.ts'
 
 // Without zod, like chain.ts, because the writer thread imports this file.
 
@@ -25,7 +26,7 @@ export interface Erasure {
 export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
   if (header.type !== ERASED_FACT || !body || header.body.cipher) return null
   try {
-    const fact = JSON.parse(new TextDecoder().decode(body)) as Partial<ErasedFact>
+    const fact = JSON.parse(new TextDecoder().decode(unsalted(body))) as Partial<ErasedFact>
     const { reason, bodies } = fact
     return typeof reason === 'string' && Array.isArray(bodies) && bodies.every(isNamed) ? { reason, bodies } : null
   } catch {

@@ -3,7 +3,6 @@ import { Actor, BodyHeader, FORMAT, Header, ownerFault } from './envelope.ts'
 
 const CONTROL = /[\u0000-\u001f\u007f]/
 const KINDS: ReadonlySet<string> = new Set(Actor.shape.kind.options)
-const HEX16 = /^[0-9a-f]{32}$/
 const HEX32 = /^[0-9a-f]{64}$/
 const TIME = z.regexes.datetime({ precision: 3 })
 const count = (n: unknown, least: number) => Number.isSafeInteger(n) && (n as number) >= least
@@ -35,8 +34,7 @@ export function headerFault(h: Header): string | null {
     (actor.claimed !== undefined && actor.claimed !== true && 'claimed is true or absent') ||
     (digest && !(count(digest.fold, 1) && HEX32.test(digest.value)) && 'the digest is malformed') ||
     (body.place !== 'inline' && body.place !== 'blob' && `there is no place ${String(body.place)}`) ||
-    (!(count(body.size, 0) && HEX16.test(body.salt) && HEX32.test(body.hash)) &&
-      'size, salt or body hash is malformed') ||
+    (!(count(body.size, 0) && HEX32.test(body.hash)) && 'size or body hash is malformed') ||
     null
   )
 }

@@ -3,7 +3,7 @@ import { canonicalBytes } from './canonical.ts'
 import { FORMAT, READER, type SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { base32, LOG_META } from './ids.ts'
-import { GENESIS, saltBody, seal } from './seal.ts'
+import { GENESIS, saltBody, seal, unsalted } from './seal.ts'
 
 // Storage format: the first event of every log.
 
@@ -47,7 +47,7 @@ export function sealIdentity(
 /** The log id in a log's first event. Throws `LOG_CORRUPT` when the event is not an identity. */
 export function logIdOf(event: SealedEvent | undefined): string {
   if (event?.header.type === LOG_CREATED && event.body) {
-    const parsed = LogCreated.safeParse(parseJson(event.body))
+    const parsed = LogCreated.safeParse(parseJson(unsalted(event.body)))
     if (parsed.success) return parsed.data.logId
   }
   throw new LogError(

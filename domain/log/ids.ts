@@ -107,6 +107,10 @@ export const LOG_META = 'log-meta'
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
+/** Hex SHA-256 of a salt (hex) and a text (UTF-8), or bytes. */
+export const saltedHash = (salt: string, content: string | Uint8Array): string =>
+  hash('sha256', Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(content)]))
+
 /** Hex SHA-256 of text (UTF-8) or bytes. */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data)

@@ -23,25 +23,43 @@ export function hashAfter(previous: string, text: string): string {
   return hash('sha256', input.subarray(0, size))
 }
 
-/** `SHA-256(salt ‖ body as stored)`, hex. `salt`: 16 bytes. */
-export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
-  const input = scratch(salt.length + body.length)
-  input.set(salt)
-  input.set(body, salt.length)
-  return hash('sha256', input)
+/**
+ * The size of the random salt before every stored body, in bytes. An erasure empties salt and body together, so that the
+ * hash in the header confirms no guess.
+ */
+export const SALT_BYTES = 16
+
+/** Stored bytes: the salt, then the body. */
+export function salted(salt: Uint8Array, body: Uint8Array): Uint8Array {
+  if (salt.length !== SALT_BYTES) throw new RangeError(`a salt has ${SALT_BYTES} bytes, not ${salt.length}`)
+  const stored = new Uint8Array(SALT_BYTES + body.length)
+  stored.set(salt)
+  stored.set(body, SALT_BYTES)
+  return stored
 }
 
-/** {@link bodyHash} for bytes that arrive in chunks. */
-export function bodyHasher(salt: Uint8Array): { update(bytes: Uint8Array): void; hex(): string } {
-  const hasher = createHash('sha256').update(salt)
+/** The body in stored bytes, without its salt. */
+export const unsalted = (stored: Uint8Array): Uint8Array => stored.subarray(SALT_BYTES)
+
+/** `SHA-256(salt ‖ body)`, hex, of stored bytes. */
+export const bodyHash = (stored: Uint8Array): string => hash('sha256', stored)
+
+/** {@link bodyHash} for stored bytes that arrive in chunks. */
+export function bodyHasher(): { update(bytes: Uint8Array): void; hex(): string } {
+  const hasher = createHash('sha256')
   return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
 }
 
-/** Whether these bytes are the sealed body: their size and salted hash match the header. */
-export function isSealedBody(header: BodyHeader, bytes: Uint8Array): boolean {
-  const { salt, size, hash } = header
-  if (OwnBody.isOf(header, bytes)) return true
-  return bytes.length === size && bodyHash(Buffer.from(salt, 'hex'), bytes) === hash
+/** Whether these stored bytes are the sealed body with its salt: their size and hash match the header. */
+export function isSealedBody(header: BodyHeader, stored: Uint8Array): boolean {
+  if (OwnBody.isOf(header, stored)) return true
+  return stored.length === SALT_BYTES + header.size && bodyHash(stored) === header.hash
+}
+
+/** The body in stored bytes; null: they are not the ones that were sealed. */
+export function sealedBody(header: BodyHeader, stored: Uint8Array): Uint8Array | null {
+  if (OwnBody.isOf(header, stored)) return OwnBody.body(header)
+  return isSealedBody(header, stored) ? unsalted(stored) : null
 }
 
 /** `SHA-256(previous hash, 32 raw bytes ‖ canonical header)`, hex. */
@@ -60,7 +78,7 @@ export function eventId(hash: string): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** A body ready for sealing: its canonical bytes and its part of the header, with salt and hash. */
+/** A body ready for sealing: its stored bytes (salt, then canonical JSON) and its part of the header. */
 export interface SaltedBody {
   readonly bytes: Uint8Array
   readonly header: BodyHeader
@@ -75,25 +93,29 @@ class OwnBody implements BodyHeader {
   readonly place = 'inline'
   readonly size: number
   readonly mediaType = 'application/json'
-  readonly salt: string
   readonly hash: string
-  readonly #bytes: Uint8Array
+  readonly #stored: Uint8Array
+  readonly #body: Uint8Array
   readonly #value: unknown
 
-  constructor(bytes: Uint8Array, salt: Uint8Array, value: unknown) {
-    this.size = bytes.length
-    this.salt = Buffer.from(salt).toString('hex')
-    this.hash = bodyHash(salt, bytes)
-    this.#bytes = bytes
+  constructor(stored: Uint8Array, value: unknown) {
+    this.#stored = stored
+    this.#body = unsalted(stored)
     this.#value = value
+    this.size = this.#body.length
+    this.hash = bodyHash(stored)
   }
 
-  static isOf(header: BodyHeader, bytes: Uint8Array): header is OwnBody {
-    return #bytes in header && header.#bytes === bytes
+  static isOf(header: BodyHeader, stored: Uint8Array): header is OwnBody {
+    return #stored in header && header.#stored === stored
   }
 
-  static value(header: OwnBody): unknown {
-    return header.#value
+  static body(header: OwnBody): Uint8Array {
+    return header.#body
+  }
+
+  static valueOf(header: BodyHeader, body: Uint8Array): unknown {
+    return #body in header && header.#body === body ? header.#value : undefined
   }
 }
 
@@ -130,19 +152,20 @@ class OwnEvent implements SealedEvent {
 }
 
 /**
- * Salts and hashes canonical body bytes. `salt`: 16 random bytes. `value`: the JSON value of the bytes, in the current
+ * Salts and hashes a canonical body. `salt`: 16 random bytes. `value`: the JSON value of the body, in the current
  * shape of its type, for readers in this process.
  */
-export function saltBody(bytes: Uint8Array, salt: Uint8Array, value?: unknown): SaltedBody {
-  return { bytes, header: new OwnBody(bytes, salt, value) }
+export function saltBody(body: Uint8Array, salt: Uint8Array, value?: unknown): SaltedBody {
+  const bytes = salted(salt, body)
+  return { bytes, header: new OwnBody(bytes, value) }
 }
 
-/** The value passed to {@link saltBody} with these bytes; undefined without one, or for bytes from elsewhere. */
-export function sealedValue(header: BodyHeader, bytes: Uint8Array): unknown {
-  return OwnBody.isOf(header, bytes) ? OwnBody.value(header) : undefined
+/** The value passed to {@link saltBody} with this body of {@link sealedBody}; undefined: there is none. */
+export function sealedValue(header: BodyHeader, body: Uint8Array): unknown {
+  return OwnBody.valueOf(header, body)
 }
 
-/** Chains one event to the hash before it. `body`: the inline bytes; null when the header says `blob`. */
+/** Chains one event to the hash before it. `body`: the stored bytes; null when the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
   return new OwnEvent(previous, header, body)
 }

@@ -55,11 +55,11 @@ export interface Place {
   readonly revision: number
 }
 
-/** Bytes outside the log that a body names. Their salted hash is their address. */
+/** Bytes outside the log that a body names, stored after a salt. `size`: without the salt. */
 export interface Attachment {
+  /** SHA-256 of the stored bytes; their address. */
   readonly hash: string
   readonly size: number
-  readonly salt: string
 }
 
 /** The events before a stream's first one: those of another stream, up to a revision. */
@@ -74,8 +74,11 @@ export interface Inherited {
 export interface Erasing {
   /** Whether a body of this type may contain text of people, models or tools. */
   says(type: string): boolean
-  /** The part of a body that the fold needs, without that text, in the shape of its type's current version. */
-  residue(type: string, body: unknown): unknown
+  /**
+   * The part of a body that the fold needs, without that text, in the shape of its type's current version. No member may
+   * confirm a guess of the text. `bodyHash`: of the erased body.
+   */
+  residue(type: string, body: unknown, bodyHash: string): unknown
   /** Reads a stream's headers in order and reports whether the stream has ended. Only ended streams may be erased. */
   ending(): { see(header: Header): void; readonly ended: boolean }
 }

@@ -24,7 +24,7 @@ export interface StoredTypes {
 /** The members of a claim's body that decide whether this program can read further. */
 interface Claim {
   readonly minReader: number
-  readonly build: string
+  readonly keepup: string
 }
 
 /** The members of an aggregate that its codec provides. */
@@ -116,9 +116,9 @@ function checkReadable(header: Header): void {
   }
 }
 
-function checkReader({ stream }: Header, { minReader, build }: Claim): void {
+function checkReader({ stream }: Header, { minReader, keepup }: Claim): void {
   if (minReader <= READER) return
-  throw new LogError('LOG_NEWER', `${stream} is driven by a newer keepup (${build}); use that one`)
+  throw new LogError('LOG_NEWER', `${stream} is driven by a newer keepup (${keepup}); use that one`)
 }
 
 const unknownType = ({ type, stream, revision }: Header) =>

@@ -6,6 +6,10 @@ import type { Erasing } from './aggregate.ts'
 
 export const RESIDUE = 'residue'
 
+/** Why bodies were erased: a closed set for reports. The fact's `reason` says it in words. */
+export const ErasureCode = z.enum(['subject_request', 'retention', 'secret', 'legal', 'mistake', 'other'])
+export type ErasureCode = z.infer<typeof ErasureCode>
+
 export const erasureEvents = {
   /**
    * The residues of bodies that the next `erased` empties: the parts that the fold needs, without text of people,
@@ -21,6 +25,7 @@ export const erasureEvents = {
    */
   erased: z.strictObject({
     bodies: z.array(z.strictObject({ revision: count, bodyHash: Hash })).min(1),
+    code: ErasureCode,
     reason: z.string(),
   }),
 } as const
@@ -30,13 +35,13 @@ export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 export const ERASURE_VERSION = 1
 
 /** By event type: what an erasure leaves of a body. Bodies of absent types contain no text of people, models or tools. */
-type Residues = { readonly [type: string]: ((body: never) => unknown) | undefined }
+type Residues = { readonly [type: string]: ((body: never, bodyHash: string) => unknown) | undefined }
 
 /** The rules of an erasure for the bodies of a kind. */
 export const erasingBy = (residues: Residues): Pick<Erasing, 'says' | 'residue'> => ({
   says: (type) => Object.hasOwn(residues, type),
-  residue: (type, body) => {
-    const residue = residues[type] as ((body: unknown) => unknown) | undefined
-    return residue === undefined ? body : residue(body)
+  residue: (type, body, bodyHash) => {
+    const residue = residues[type] as ((body: unknown, bodyHash: string) => unknown) | undefined
+    return residue === undefined ? body : residue(body, bodyHash)
   },
 })

@@ -218,7 +218,7 @@ function figures(usage: Usage): Partial<Row<'model_calls'>> {
     output: own ? usage.outputTokens : null,
     cache_read: input === null ? null : cached,
     cache_write: input === null ? null : 0,
-    nano_dollars: usage.cost?.scope === 'run' ? usage.cost.nanos : null,
+    nano_dollars: usage.cost?.scope === 'run' ? usage.cost.nanoDollars : null,
     model: usage.model ?? null,
   }
 }

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openKeepUp } from '../../api/index.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { DELEGATING } from '../support/external/delegating.ts'
 import { killedIn, marked, place } from '../support/external/noting-agent.ts'
 
@@ -54,10 +55,10 @@ test.each(all ? cases : cases.filter((_, n) => SAMPLE.includes(n)))('kill -9 at 
     ...[1, 1, 1, 1, 1],
   ])
   const told = log.find(({ header }) => header.type === 'tool_call_end')!
-  const { success, error } = JSON.parse(new TextDecoder().decode(told.body!))
+  const { success, error } = JSON.parse(new TextDecoder().decode(unsalted(told.body!)))
   const outcome = success ? 'success' : error.code
   const ended = log.find(({ header }) => header.type === 'external_ended')!
-  const { outcome: how } = JSON.parse(new TextDecoder().decode(ended.body!))
+  const { outcome: how } = JSON.parse(new TextDecoder().decode(unsalted(ended.body!)))
   // What may have been started before is not started again; what was not is started now.
   if (how === 'unknown') expect([outcome, started()]).toEqual(['UNKNOWN_OUTCOME', before])
   else expect([how, outcome, started()]).toEqual(['exited', 'success', 1])

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { AgentBackend, AgentCompletion, AgentRunRequest, BackendRun } from '../../domain/ports/external.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/tree/rights.ts'
 import { freshFolders } from '../support/folders.ts'
@@ -27,7 +28,7 @@ export function otherAgent(work: (run: BackendRun) => Promise<AgentCompletion> =
       starts.push(request)
       await run.emit({
         events: [{ kind: 'TextOutput', text: 'I look.' }],
-        usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } },
+        usage: { ...USAGE, cost: { nanoDollars: 5_000, scope: 'run' } },
       })
       return work(run)
     },
@@ -64,7 +65,7 @@ export async function opened(
   const events = async () =>
     (await Array.fromAsync(keepup.services.log.readAll(null))).flat().map(({ header, body }) => ({
       ...header,
-      body: body === null ? null : JSON.parse(new TextDecoder().decode(body)),
+      body: body === null ? null : JSON.parse(new TextDecoder().decode(unsalted(body))),
     }))
   const ended = async () =>
     (await events()).find(({ type, body }) => type === 'tool_call_end' && body.toolName === 'delegate_to_agent')?.body

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Preview } from '../../api/operations/approvals/preview.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 // What was approved is done where it was shown, or not at all (5.12.2).
@@ -23,7 +24,7 @@ async function approved(id: string) {
   world.services.drivers.start(id)
   await world.services.drivers.ended(id)
   const ends = (await eventsIn(world.services, id)).filter(({ header }) => header.type === 'tool_call_end')
-  return JSON.parse(Buffer.from(ends[0]!.body!).toString()) as { success: boolean; error?: object }
+  return JSON.parse(Buffer.from(unsalted(ends[0]!.body!)).toString()) as { success: boolean; error?: object }
 }
 
 it('a link that is put in the way after the approval was asked for: nothing is written, and it is told', async () => {

@@ -47,7 +47,7 @@ it('gives the state at one point, and the difference of two', { tags: ['git'] },
   expect(await at.json()).toMatchObject({ agentId: id, revision: 2, machineState: 'IDLE' })
   const end = await bodyOf(await ask('GET', `/v1/runs/${id}/state`))
   expect(end).toMatchObject({ machineState: 'DONE' })
-  expect(JSON.stringify(end)).not.toContain('argumentsSalt')
+  expect(JSON.stringify(end)).not.toContain('hashSalt')
   expect((await ask('GET', `/v1/runs/${id}/state?event=2&step=1`)).status).toBe(400)
   expect(await bodyOf(await ask('GET', `/v1/runs/${id}/state?step=0`))).toMatchObject({ revision: 0 })
   const diff = await bodyOf(await ask('GET', `/v1/runs/${id}/diff?a=0&b=${id}:2`))

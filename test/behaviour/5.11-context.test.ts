@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { Message } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
-import { sha256 } from '../../domain/log/ids.ts'
+import { saltedHash } from '../../domain/log/ids.ts'
 import type { ModelRequest } from '../../domain/ports/index.ts'
 import { ContextManagementConfig } from '../../domain/tree/spec.ts'
 import { call, calls, completes, harness, says, testModel, testSpec, USER } from '../support/harness.ts'
@@ -259,7 +259,7 @@ describe('5.11.4: knowledge', () => {
   ]
 
   test('stands in every request, is recorded by source and hash, and again after each compression', async () => {
-    const { requests, of } = await long({
+    const { requests, of, h, runId } = await long({
       turns: 20,
       spec: { knowledge },
       context: { compressionStrategy: 'truncate' },
@@ -273,7 +273,7 @@ describe('5.11.4: knowledge', () => {
     }
     const added = await of('knowledge_added')
     expect(added).toHaveLength(1 + (await of('context_compressed')).length)
-    const hash = sha256('Never push on Fridays.')
+    const hash = saltedHash((await h.runtime.at(runId, null)).state.hashSalt, 'Never push on Fridays.')
     for (const { body } of added)
       expect(body).toEqual({ items: [{ source: { kind: 'file', name: 'rules.md' }, hash }] })
   })

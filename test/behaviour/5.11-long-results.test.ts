@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { byteLength, RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -21,7 +22,7 @@ async function told(does: () => unknown, spec = {}) {
 async function wholeResult(run: Awaited<ReturnType<typeof given>>) {
   const [end] = await run.of('tool_call_end')
   const header = end!.body.attachment!
-  return { header, whole: Buffer.from(await run.ports.blobs.get(run.runId, header.hash)).toString() }
+  return { header, whole: Buffer.from(unsalted(await run.ports.blobs.get(run.runId, header.hash))).toString() }
 }
 
 describe('5.11: a result that is too long for the model', () => {

@@ -3,6 +3,7 @@ import { openBoundary } from '../../api/process/host/boundary.ts'
 import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
 import type { Block } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { ModelRequest, Sandbox } from '../../domain/ports/index.ts'
 import type { SecretBoundary } from '../../domain/ports/runtime.ts'
 import { reference } from '../../domain/secrets/redactor.ts'
@@ -118,7 +119,7 @@ describe('5.12.5 no secret appears in the log', () => {
     expect(look.ran).toEqual([{ key: VALUE }])
     let bytes = ''
     for await (const page of run.log.read(`agent-${run.runId}`))
-      for (const { header, body } of page) bytes += JSON.stringify(header) + new TextDecoder().decode(body!)
+      for (const { header, body } of page) bytes += JSON.stringify(header) + new TextDecoder().decode(unsalted(body!))
     expect(bytes).not.toContain(VALUE)
     expect(bytes.split('REF').length).toBeGreaterThan(8)
     expect(JSON.stringify(run.requests)).not.toContain(VALUE)
@@ -155,7 +156,7 @@ describe('5.12.5 no secret appears in the log', () => {
     const named: unknown[] = []
     for await (const page of run.log.read(`agent-${run.runId}`))
       for (const { header, body } of page) {
-        const text = new TextDecoder().decode(body!)
+        const text = new TextDecoder().decode(unsalted(body!))
         bytes += JSON.stringify(header) + text
         if (header.type === 'model_call_end') named.push(JSON.parse(text).calls[0].secrets)
       }

@@ -3,8 +3,8 @@ import { doubtHash } from '../../domain/agent/rules/doubt-question.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { SeenFile } from '../../domain/calls/question.ts'
-import { approvalHash } from '../../domain/calls/question.ts'
-import { sha256 } from '../../domain/log/ids.ts'
+import { approvalHash, storedFile } from '../../domain/calls/question.ts'
+import { saltedHash, sha256 } from '../../domain/log/ids.ts'
 import type { Workspace } from '../../domain/ports/index.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -61,7 +61,11 @@ describe('an answer to an approval', () => {
     await expect(run.answer([], hash, 'rejected')).rejects.toMatchObject(CHANGED)
     await run.answer(files, hash)
     const [decided] = await run.of('approval_decided')
-    expect(decided!.body).toMatchObject({ questionHash: hash, files })
+    const { hashSalt } = (await run.runtime.at(run.runId, null)).state
+    expect(decided!.body).toMatchObject({
+      decided: { method: 'person', shownHash: saltedHash(hashSalt, hash), policyHash: expect.any(String) },
+      files: files.map((file) => storedFile(hashSalt, file)),
+    })
     expect(await run.drive()).toMatchObject({ for: 'approval', toolCallIds: [run.call(2)] })
     const stale = { kind: 'decide_approval', toolCallId: run.call(2), decision: 'approved', files } as const
     await expect(run.say({ ...stale, questionHash: hash })).rejects.toMatchObject(CHANGED)

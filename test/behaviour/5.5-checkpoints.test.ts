@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../domain/agent/state/digest.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -15,7 +16,7 @@ describe('5.5.1, 5.5.2 a checkpoint after every tool result and at every turn bo
       for (const { header, body } of page) {
         if (header.type !== 'tool_call_end' && header.type !== 'turn_end') continue
         expect(header.digest, header.type).toBeDefined()
-        steps.push([(JSON.parse(new TextDecoder().decode(body!)) as { step: number }).step, header.type])
+        steps.push([(JSON.parse(new TextDecoder().decode(unsalted(body!))) as { step: number }).step, header.type])
       }
     }
     const ends = ['tool_call_end', 'tool_call_end', 'tool_call_end', 'turn_end', 'tool_call_end', 'turn_end']

@@ -7,7 +7,7 @@ import { property } from '../support/property.ts'
 
 /** The digest as the format says it, without a thought for its cost. */
 function plainly(state: AgentState): string {
-  const { spec: _spec, lastText: _lastText, argumentsSalt: _argumentsSalt, ...rest } = state
+  const { spec: _spec, lastText: _lastText, hashSalt: _hashSalt, ...rest } = state
   const changed = Object.entries(rest).filter(
     ([name, value]) => sorted(value) !== sorted(BLANK[name as keyof typeof BLANK]),
   )

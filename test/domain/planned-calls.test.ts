@@ -98,9 +98,9 @@ test('the secrets to which the arguments refer are named, and no other', () => {
 })
 
 test('arguments have the same hash in any order of their keys, and another one in another run', () => {
-  const of = { ...state(), argumentsSalt: 'aa' }
+  const of = { ...state(), hashSalt: 'aa' }
   const hash = (args: object, salted = of) => plan(asks('look', args), {}, salted).argumentsHash
   expect(hash({ a: 1, b: 2 })).toBe(hash({ b: 2, a: 1 }))
   const args = { a: 1 }
-  expect(hash(args)).not.toBe(hash(args, { ...of, argumentsSalt: 'bb' }))
+  expect(hash(args)).not.toBe(hash(args, { ...of, hashSalt: 'bb' }))
 })

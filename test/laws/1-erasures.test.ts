@@ -13,7 +13,7 @@ import { World } from '../support/world.ts'
 // Law 1, where bodies were erased: what is left of them folds to the digests of the whole, whichever they were.
 
 const erased = (event: AgentEvent): AgentEvent =>
-  ({ ...event, body: agent.erasing.residue(event.type, event.body) }) as AgentEvent
+  ({ ...event, body: agent.erasing.residue(event.type, event.body, event.bodyHash) }) as AgentEvent
 
 function holds(events: readonly AgentEvent[], gone: (index: number) => boolean): void {
   let whole: AgentState | null = null
@@ -54,7 +54,7 @@ test('nothing that was said is left', async () => {
     }
     for (const event of walk(plan, moves, () => undefined).events) {
       const said = (key: string) => SAID.has(key) || (key === 'reason' && !REASONS_OF_ITS_OWN.has(event.type))
-      const left = agent.erasing.residue(event.type, marked(event.body, said))
+      const left = agent.erasing.residue(event.type, marked(event.body, said), event.bodyHash)
       if (event.type !== 'agent_started') expect(JSON.stringify(left), event.type).not.toContain(MARK)
     }
   })

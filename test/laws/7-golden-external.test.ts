@@ -1,17 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bodies } from '../../domain/external/events.ts'
 import { erasureEvents } from '../../domain/stream/erasure.ts'
-import { GOLDEN, newestOf, recorded } from '../support/golden/files.ts'
-import { externalShapes } from '../support/golden/shapes.ts'
+import { newestOf, recorded } from '../support/golden/files.ts'
 
 // Law 7 for the runs of other agents: their recorded histories are replayed with all others (7-golden-runs).
-
-test('no stored shape changes without a new version', () => {
-  const known = JSON.parse(readFileSync(join(GOLDEN, 'external-shapes.json'), 'utf8')) as Record<string, string>
-  expect(known).toMatchObject(externalShapes())
-})
 
 test('every type that is stored stands in a recorded history, which is folded and proved', () => {
   const all = recorded()

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { agentOf, ownerOf, runOf } from '../../domain/log/owner.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { Projector } from '../../projections/engine/projector/projector.ts'
 import { openAudit } from '../../projections/engine/store/audit.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
@@ -40,7 +41,7 @@ function logFile(log: MemoryLog, path: string): void {
 
 const bytesOf = (log: MemoryLog, place: number) => {
   const event = log.events[place]!
-  return event.body ?? log.blobs.held.get(`${ownerOf(event.header)}/${event.header.body.hash}`)!
+  return unsalted(event.body ?? log.blobs.held.get(`${ownerOf(event.header)}/${event.header.body.hash}`)!)
 }
 
 const SEEDS = [1, 5]

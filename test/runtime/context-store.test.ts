@@ -192,7 +192,9 @@ test('on a log that cannot empty a body nothing is erased', async () => {
     get: (of, name) => (name === 'erases' ? false : Reflect.get(of, name).bind?.(of)),
   })
   const there = new ContextStores({ ...ports, log, hide: hidden })
-  await expect(there.erase('notes', 'key', 'asked', { by })).rejects.toMatchObject({ code: 'ERASE_IMPOSSIBLE' })
+  await expect(there.erase('notes', 'key', { reason: 'asked' }, { by })).rejects.toMatchObject({
+    code: 'ERASE_IMPOSSIBLE',
+  })
   expect(await stores.open('notes', by).get('key')).toBe('a person')
 })
 

@@ -159,7 +159,7 @@ describe('a run that was erased from', () => {
     const all = []
     for (let revision = 0; revision <= head.revision; revision++) {
       const { state } = await runtime.at(runId, { revision })
-      const { lastText: _, spec: __, argumentsSalt: ___, machine, ...rest } = state
+      const { lastText: _, spec: __, hashSalt: ___, machine, ...rest } = state
       all.push({ ...rest, status: machine.status })
     }
     return all
@@ -240,19 +240,19 @@ describe('a hash of arguments', () => {
 
   test('is worth nothing when the run is erased; a fork of it has a salt of its own', async () => {
     const run = await finished()
-    const { argumentsSalt } = (await run.runtime.at(run.runId, null)).state
-    expect(argumentsSalt).toMatch(/^[0-9a-f]{32}$/)
+    const { hashSalt } = (await run.runtime.at(run.runId, null)).state
+    expect(hashSalt).toMatch(/^[0-9a-f]{32}$/)
     const { runId: before } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
     await run.say({ kind: 'erase', all: true, reason: 'asked for' })
     const { runId: after } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
     const salts = await Promise.all(
-      [run.runId, before, after].map(async (id) => (await run.elsewhere().at(id, null)).state.argumentsSalt),
+      [run.runId, before, after].map(async (id) => (await run.elsewhere().at(id, null)).state.hashSalt),
     )
     expect(salts[0]).toBe('')
-    expect(new Set([...salts, argumentsSalt]).size).toBe(4)
+    expect(new Set([...salts, hashSalt]).size).toBe(4)
     for (const id of [run.runId, before, after]) {
       const stored = (await Array.fromAsync(run.log.read(agentStream(id)))).flat()
-      expect(stored.filter(({ body }) => Buffer.from(body ?? []).includes(argumentsSalt))).toEqual([])
+      expect(stored.filter(({ body }) => Buffer.from(body ?? []).includes(hashSalt))).toEqual([])
       expect((await run.elsewhere().verify(id)).problems).toEqual([])
     }
   })

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
 import { keyedCommand } from '../../domain/log/ids.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { AnyAggregate } from '../../domain/stream/aggregate.ts'
 import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
@@ -26,7 +27,7 @@ async function opened() {
   const bodies = async () => {
     const found: unknown[] = []
     for await (const page of log.read(STREAM))
-      found.push(...page.map(({ body }) => JSON.parse(String(Buffer.from(body!)))))
+      found.push(...page.map(({ body }) => JSON.parse(String(Buffer.from(unsalted(body!))))))
     return found
   }
   const asking = (commandId: string) => ({ by, commandId })
@@ -63,10 +64,10 @@ test('the bodies of an ended stream are erased, and those of an unknown kind are
   const { streams, asking } = await opened()
   await streams.submit(ticket, 't1', { kind: 'close' }, asking('request:1'))
   expect((await streams.erasable(STREAM, { all: true })).bodies).toMatchObject([{ revision: 0, type: 'ticket_opened' }])
-  await streams.erase(STREAM, { all: true }, 'asked to', asking('request:2'))
+  await streams.erase(STREAM, { all: true }, { reason: 'asked to' }, asking('request:2'))
   expect(await streams.verify(STREAM)).toMatchObject({ ok: true, erased: [{ revision: 0 }] })
   await expect(streams.erasable('note-1', { all: true })).rejects.toMatchObject({ code: 'STREAM_UNKNOWN' })
   // Its body would stay in the log, as the residue.
-  const closing = () => streams.erase(STREAM, { revision: 1 }, 'asked to', asking('request:3'))
+  const closing = () => streams.erase(STREAM, { revision: 1 }, { reason: 'asked to' }, asking('request:3'))
   await expect(closing()).rejects.toMatchObject({ code: 'NOT_ERASABLE' })
 })

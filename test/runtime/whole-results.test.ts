@@ -4,12 +4,12 @@ import { openBoundary } from '../../api/process/host/boundary.ts'
 import { AGGREGATES } from '../../domain/kinds.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
 import { sweepBlobs } from '../../domain/stream/runtime/sweep-blobs.ts'
 import { MemoryBlobs, MemoryIntents, testSpec, USER } from '../support/harness.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
-
 import { heldText, long, looked, looking } from '../support/whole-results.ts'
 
 describe('a whole result', () => {
@@ -171,7 +171,7 @@ describe('a whole result', () => {
     expect(turns).toBeGreaterThan(2)
     expect(run.attachment.size).toBeGreaterThan(64 * 1024 * 1024)
     expect(run.attachment.size).toBeLessThan(64 * 1024 * 1024 + 128)
-    const text = Buffer.from(run.blobs.held.get(run.address)!)
+    const text = Buffer.from(unsalted(run.blobs.held.get(run.address)!))
     expect(text.subarray(32 * 1024 * 1024 - 100, 32 * 1024 * 1024 + 200).toString()).toContain(
       `of ${whole.length} bytes left out`,
     )

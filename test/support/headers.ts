@@ -18,11 +18,10 @@ const bodyHeader = fc.record(
     place: fc.constantFrom('inline' as const, 'blob' as const),
     size: fc.nat(),
     mediaType: headerText,
-    salt: hex(16),
     hash: hex(32),
     cipher: fc.record({ alg: headerText, keyId: headerText, nonce: headerText }),
   },
-  { requiredKeys: ['place', 'size', 'mediaType', 'salt', 'hash'] },
+  { requiredKeys: ['place', 'size', 'mediaType', 'hash'] },
 )
 
 const anyMembers: fc.Arbitrary<Header> = fc.record(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GOLDEN, newestOf, record, recorded, recording } from './golden/files.ts'
 import { HISTORIES } from './golden/histories.ts'
-import { externalShapes, shapes } from './golden/shapes.ts'
+import { externalShapes, otherShapes, shapes } from './golden/shapes.ts'
 
 // node test/support/record-golden.ts: adds this program's recordings to the older ones. Never change recorded files by
 // hand. A changed shape needs a new version and an upcaster, a changed fold a new FOLD, changed requests a new
@@ -13,6 +13,7 @@ mkdirSync(GOLDEN, { recursive: true })
 for (const [name, now] of [
   ['shapes.json', shapes()],
   ['external-shapes.json', externalShapes()],
+  ['other-shapes.json', otherShapes()],
 ] as const) {
   const file = join(GOLDEN, name)
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {}

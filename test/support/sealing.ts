@@ -94,6 +94,7 @@ export class Sealer {
 /** The body of an `erased` fact for these events. */
 export const erasedBody = (...events: readonly SealedEvent[]) => ({
   bodies: events.map(({ header }) => ({ revision: header.revision, bodyHash: header.body.hash })),
+  code: 'other' as const,
   reason: 'asked for',
 })
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { attachmentOf } from '../../domain/agent/events/attachment.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents } from './harness.ts'
 import { given, type Said, tool } from './story.ts'
 
@@ -27,4 +28,5 @@ export async function looked(...asked: Parameters<typeof looking>) {
   return { ...run, end: end!, attachment, address: `${run.runId}/${attachment?.hash}` }
 }
 
-export const heldText = (blobs: MemoryBlobs) => [...blobs.held.values()].map((bytes) => Buffer.from(bytes).toString())
+export const heldText = (blobs: MemoryBlobs) =>
+  [...blobs.held.values()].map((bytes) => Buffer.from(unsalted(bytes)).toString())

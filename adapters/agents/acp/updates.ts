@@ -82,7 +82,7 @@ export class UpdateMapping {
     if (!told && this.#nanos === null) return null
     const inputTokens = told ? tokens(count.input_tokens) : null
     const outputTokens = told ? tokens(count.output_tokens) : null
-    const cost = this.#nanos === null ? null : ({ nanos: this.#nanos, scope: 'session' } as const)
+    const cost = this.#nanos === null ? null : ({ nanoDollars: this.#nanos, scope: 'session' } as const)
     return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
 

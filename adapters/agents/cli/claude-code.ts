@@ -242,7 +242,7 @@ function usageOf(line: JsonObject, model: string | undefined): Usage {
     inputTokens: input === null ? null : input + tokens(usage.cache_creation_input_tokens) + (cached ?? 0),
     cachedInputTokens: cached,
     outputTokens: reported(usage.output_tokens),
-    cost: nanos === null ? null : { nanos, scope: 'session' },
+    cost: nanos === null ? null : { nanoDollars: nanos, scope: 'session' },
     ...(model !== undefined && { model }),
   }
 }

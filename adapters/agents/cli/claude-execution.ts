@@ -93,6 +93,6 @@ function usageOf(state: ExternalState | null): Pick<ExecutionResult, 'tokenUsage
   const [input, output] = [inputTokens ?? 0, outputTokens ?? 0]
   return {
     tokenUsage: { inputTokens: input, outputTokens: output, totalTokens: input + output },
-    ...(cost !== null && { costUsd: cost.nanos / 1e9 }),
+    ...(cost !== null && { costUsd: cost.nanoDollars / 1e9 }),
   }
 }

@@ -149,7 +149,7 @@ interface Used {
 
 /** A cost of 0 means that no price is configured. */
 function usageOf({ input, cached, output, nanos }: Used): Usage {
-  const cost = nanos === 0 ? null : ({ nanos, scope: 'run' } as const)
+  const cost = nanos === 0 ? null : ({ nanoDollars: nanos, scope: 'run' } as const)
   return { scope: 'run', inputTokens: input, cachedInputTokens: cached, outputTokens: output, cost }
 }
 

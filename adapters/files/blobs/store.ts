@@ -13,7 +13,7 @@ const ABANDONED = 60 * 60 * 1000
 
 /**
  * Blobs as files: `<folder>/<first two characters of runId>/<runId>/<hash>`. A file gets its name only when its bytes
- * are durable. Every rejection is a LogError. The caller checks the bytes, because only the caller knows the salt.
+ * are durable. Every rejection is a LogError. The caller checks the bytes.
  */
 export class FileBlobs implements BlobStore {
   readonly #folder: string

@@ -6,7 +6,7 @@ import { LogError } from '../../../domain/log/errors.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
-import { isSealedBody } from '../../../domain/log/seal.ts'
+import { sealedBody, unsalted } from '../../../domain/log/seal.ts'
 import { Lru } from '../../memory/lru.ts'
 import { fileOf, openToRead } from './file.ts'
 import { Reader } from './reader.ts'
@@ -24,15 +24,14 @@ const ALTERED = '{"altered":true}'
 export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array) {
   const db = openToRead(folder)
   const reader = new Reader(db)
-  const bytesOf = (event: RecordedEvent): Uint8Array | null => {
-    if (event.erased || event.body) return event.erased ? null : event.body
-    return blob(ownerOf(event.header), event.header.body.hash)
-  }
+  const storedOf = (event: RecordedEvent): Uint8Array =>
+    event.body ?? blob(ownerOf(event.header), event.header.body.hash)
+  const bytesOf = (event: RecordedEvent): Uint8Array | null => (event.erased ? null : unsalted(storedOf(event)))
   const at = (position: number) => reader.logPage(position, position, 1, true)[0]
   const textOf = (event: RecordedEvent | undefined): string | null => {
-    const bytes = event ? bytesOf(event) : null
-    if (event && !event.erased && (bytes === null || !isSealedBody(event.header.body, bytes))) return ALTERED
-    return bytes && utf8.decode(bytes)
+    if (!event || event.erased) return null
+    const body = sealedBody(event.header.body, storedOf(event))
+    return body === null ? ALTERED : utf8.decode(body)
   }
   const answers = new Lru<string, { readonly body: JsonObject | null }>(8)
   const tellers = new Lru<string, Teller>(8)

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LOG_META } from '../../../domain/log/ids.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
 
 /**
@@ -44,7 +45,7 @@ export function idOf(db: DatabaseSync): string | null {
     .get(LOG_META)
   if (!(row?.bytes instanceof Uint8Array)) return null
   try {
-    const { logId } = JSON.parse(new TextDecoder().decode(row.bytes)) as { logId?: unknown }
+    const { logId } = JSON.parse(new TextDecoder().decode(unsalted(row.bytes))) as { logId?: unknown }
     return typeof logId === 'string' ? logId : null
   } catch {
     return null

@@ -1,5 +1,5 @@
 import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
-import { eventId } from '../../../domain/log/seal.ts'
+import { eventId, SALT_BYTES } from '../../../domain/log/seal.ts'
 import { unpackBody } from './body.ts'
 
 /** The repeating part of a header. It is interned: a log has a few dozen. */
@@ -65,7 +65,7 @@ const NEVER = -1
 /** The values of an event's row, in the order of {@link EVENT_COLUMNS}. */
 export function toRow(event: SealedEvent, position: number, stream: number, kind: number, origin: number) {
   const h = event.header
-  const { salt, hash, size, cipher } = h.body
+  const { hash, size, cipher } = h.body
   return [
     position,
     stream,
@@ -84,7 +84,7 @@ export function toRow(event: SealedEvent, position: number, stream: number, kind
     h.trace ?? null,
     cipher?.nonce ?? null,
     h.wakeAt === null ? NEVER : (h.wakeAt ?? null),
-    Buffer.from(event.hash + salt + hash + (h.digest?.value ?? ''), 'hex'),
+    Buffer.from(event.hash + hash + (h.digest?.value ?? ''), 'hex'),
   ]
 }
 
@@ -123,8 +123,7 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     place: kind.place as BodyHeader['place'],
     size,
     mediaType: kind.mediaType,
-    salt: proof.slice(64, 96),
-    hash: proof.slice(96, 160),
+    hash: proof.slice(64, 128),
   }
   if (origin.cipher) body.cipher = { ...origin.cipher, nonce: nonce ?? '' }
   const header: Header = {
@@ -147,7 +146,7 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
     header.causationId = causation.startsWith(STREAM) ? `${stream}@${causation.slice(1)}` : causation
   if (call !== null) header.toolCallId = lengthen(call, agentId)
   if (trace !== null) header.trace = trace
-  if (fold !== null) header.digest = { fold, value: proof.slice(160, 224) }
+  if (fold !== null) header.digest = { fold, value: proof.slice(128, 192) }
   if (wake !== null) header.wakeAt = wake === NEVER ? null : wake
   if (kind.minReader !== null) header.minReader = kind.minReader
   if (origin.keyId !== null) header.keyId = origin.keyId
@@ -167,7 +166,7 @@ function bodyOf(row: Row): Uint8Array | null {
   const bytes = row[18]
   if (!bytes) return null
   try {
-    return unpackBody(bytes, row[17] ?? 0, row[7])
+    return unpackBody(bytes, row[17] ?? 0, SALT_BYTES + row[7])
   } catch {
     // The row was altered; readers detect this by its hash. Return the bytes, so that the other events remain readable.
     return bytes

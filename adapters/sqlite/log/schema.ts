@@ -4,13 +4,12 @@
 export const APPLICATION_ID = 0x6b754c67
 
 /** `PRAGMA user_version`: the schema's number. */
-export const SCHEMA = 2
+export const SCHEMA = 3
 
 /**
  * Headers are columns. Repeating parts are interned: `kinds` (the kind of event) and `origins` (the owner). `proof`
- * contains the raw hash (32 bytes), salt (16), body hash (32) and, if present, digest (32). In `command` and `call`,
- * \x01 at the beginning stands for the agent's id; in `causation`, \x02 stands for the stream and `@`. `wake` is -1 for
- * null in the header. `bytes` is zstd if `packed` is 1, and NULL after an erasure.
+ * contains the raw hash (32 bytes), body hash (32) and, if present, digest (32). In `command` and `call`, \x01 at the beginning stands for the agent's id; in `causation`, \x02 stands for the stream and `@`. `wake` is -1 for
+ * null in the header. `bytes` are salt and body, zstd if `packed` is 1, and NULL after an erasure.
  *
  * The triggers refuse every change of written rows, also by REPLACE, which fires no delete trigger. The only permitted
  * change follows from a row in `erasures`, which empties the body. That row can only be inserted before its fact, whose
@@ -39,7 +38,7 @@ CREATE TABLE events(
   kind INTEGER NOT NULL REFERENCES kinds(id), origin INTEGER NOT NULL REFERENCES origins(id),
   turn INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL, fold INTEGER,
   command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT, wake INTEGER,
-  proof BLOB NOT NULL CHECK(length(proof) = CASE WHEN fold IS NULL THEN 80 ELSE 112 END)
+  proof BLOB NOT NULL CHECK(length(proof) = CASE WHEN fold IS NULL THEN 64 ELSE 96 END)
 ) STRICT;
 CREATE UNIQUE INDEX events_stream ON events(stream, revision);
 

@@ -42,7 +42,7 @@ export class Writer {
       erase: db.prepare('INSERT INTO erasures(position, fact) VALUES (?, ?)'),
       erased: db.prepare('SELECT 1 FROM erasures WHERE position = ?'),
       stored: db.prepare(
-        'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash, lower(hex(substr(proof, 49, 32))) AS body FROM events ' +
+        'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash, lower(hex(substr(proof, 33, 32))) AS body FROM events ' +
           'WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision',
       ),
       last: db.prepare(

@@ -1,4 +1,6 @@
+import { Option } from 'commander'
 import type { z } from 'zod'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { counted } from '../../../projections/engine/text.ts'
 import type { EraseBody, Erased } from '../../operations/runs/schemas.ts'
 import { asOne, take } from '../client.ts'
@@ -8,6 +10,10 @@ import { bytes } from '../output/units.ts'
 import { agreed } from './choose.ts'
 
 const SHOWN = 200
+
+/** The option of each command that erases. */
+export const erasureCode = () =>
+  new Option('--code <code>', 'the kind of reason, recorded with it').choices(ErasureCode.options).default('other')
 const NOTHING = 'nothing was left to erase'
 
 /** Names the copies that an erasure of events does not reach. `folder`: the data folder, if known. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import type { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { agreed } from '../ask/choose.ts'
+import { erasureCode } from '../ask/erasing.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -22,11 +24,12 @@ async function verify(ctx: Context, id: string): Promise<number> {
 
 interface EraseOptions {
   revision: number
+  code: ErasureCode
   reason: string
   yes?: boolean
 }
 
-async function erase(ctx: Context, id: string, { revision, reason, yes }: EraseOptions): Promise<number> {
+async function erase(ctx: Context, id: string, { revision, code, reason, yes }: EraseOptions): Promise<number> {
   ctx.note(
     `This empties the request at revision ${revision} of ${id} for ever. The words that it wrote stay in the document.`,
   )
@@ -35,7 +38,7 @@ async function erase(ctx: Context, id: string, { revision, reason, yes }: EraseO
     return EXIT.interrupted
   }
   const client = await ctx.client('write')
-  const json = { revision, reason, by: ctx.by }
+  const json = { revision, code, reason, by: ctx.by }
   const done = await take(client.v1.documents[':id'].erase.$post({ param: { id }, header: {}, json }))
   ctx.show(done, () => [done.recorded ? `erased; recorded at revision ${done.revision}` : 'it was erased before'])
   return EXIT.done
@@ -54,6 +57,7 @@ export function proveDocuments(docs: Command, kit: Kit, find: FindDocument): voi
     .argument('<document>')
     .requiredOption('--revision <n>', 'of the request or its answer, as "history" shows it', whole('--revision'))
     .requiredOption('--reason <text>', 'why; it is recorded')
+    .addOption(erasureCode())
     .option('--yes', 'do not ask')
     .action(kit.action<EraseOptions>(async (ctx, [id], options) => erase(ctx, await find(ctx, id!, 'write'), options)))
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import type { Json } from '../../../domain/log/json.ts'
+import type { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { approvalOf, asks, decide, previewLines, showApproval, showDoubt } from '../ask/ask-person.ts'
-import { eraseBodies, filesStay } from '../ask/erasing.ts'
+import { eraseBodies, erasureCode, filesStay } from '../ask/erasing.ts'
 import { goOn } from '../ask/question-lines.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -174,17 +175,18 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--revision <n>', 'of this event, as "events" shows it after the @, or of a range: 3..9')
     .option('--all', 'of all events that hold words of people, models or tools')
     .requiredOption('--reason <text>', 'required; recorded, and shown wherever the body would be')
+    .addOption(erasureCode())
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent, with --all every agent of the run)')
     .addHelpText('after', `\nGive either --revision or --all.\n\n${filesStay()}`)
     .action(
-      kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, dryRun, yes }) => {
+      kit.action<Erasing>(async (ctx, [run], { code, reason, agent, revision, all, dryRun, yes }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')
         const what = revision === undefined ? ({ all: true } as const) : range(revision)
         if (reason.trim() === '') throw new UsageError('--reason: say why')
         const runId = await ctx.runId(run!, 'write')
-        const json = { ...what, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
+        const json = { ...what, code, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         return eraseBodies(ctx, { runId, json, dryRun, yes })
       }),
     )
@@ -210,6 +212,7 @@ interface DecisionOptions {
 interface Erasing {
   readonly dryRun?: boolean
   readonly yes?: boolean
+  readonly code: ErasureCode
   readonly reason: string
   readonly agent?: string
   readonly revision?: string

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import type { ErasureCode } from '../../../domain/stream/erasure.ts'
 import type { StoredVariable, StoreShown, StoreSummary } from '../../operations/store/schemas.ts'
 import { agreed } from '../ask/choose.ts'
+import { erasureCode } from '../ask/erasing.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
@@ -64,18 +66,19 @@ async function get(ctx: Context, store: string, key: string): Promise<number> {
 
 interface EraseOptions {
   all?: true
+  code: ErasureCode
   reason: string
   dryRun?: boolean
   yes?: boolean
 }
 
 async function erase(ctx: Context, store: string, key: string | undefined, o: EraseOptions): Promise<number> {
-  const { all, reason, dryRun, yes } = o
+  const { all, code, reason, dryRun, yes } = o
   if ((key === undefined) !== (all === true)) throw new UsageError('name either a variable or --all')
   if (reason.trim() === '') throw new UsageError('--reason: say why')
   const client = await ctx.client('write')
   const ask = (dry: boolean) => {
-    const json = { reason, by: ctx.by, dryRun: dry, ...(key === undefined ? { all } : { key }) }
+    const json = { code, reason, by: ctx.by, dryRun: dry, ...(key === undefined ? { all } : { key }) }
     return take(client.v1['context-stores'][':store'].erase.$post({ param: { store }, header: {}, json }))
   }
   const found = await ask(true)
@@ -133,6 +136,7 @@ export function storesCommand(program: Command, kit: Kit): void {
     .argument('[key]')
     .option('--all', 'the values of all variables')
     .requiredOption('--reason <text>', 'required; recorded, and shown wherever the value would be')
+    .addOption(erasureCode())
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .action(kit.action<EraseOptions>((ctx, [store, key], options) => erase(ctx, store!, key, options)))

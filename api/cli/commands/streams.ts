@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import type { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { agreed } from '../ask/choose.ts'
+import { erasureCode } from '../ask/erasing.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -37,15 +39,16 @@ async function events(ctx: Context, stream: string): Promise<number> {
 }
 
 interface EraseOptions {
+  code: ErasureCode
   reason: string
   dryRun?: boolean
   yes?: boolean
 }
 
-async function erase(ctx: Context, stream: string, { reason, dryRun, yes }: EraseOptions): Promise<number> {
+async function erase(ctx: Context, stream: string, { code, reason, dryRun, yes }: EraseOptions): Promise<number> {
   const client = await ctx.client('write')
   const ask = (dry: boolean) => {
-    const json = { reason, by: ctx.by, dryRun: dry }
+    const json = { code, reason, by: ctx.by, dryRun: dry }
     return take(client.v1.streams[':stream'].erase.$post({ param: { stream }, header: {}, json }))
   }
   const found = await ask(true)
@@ -100,6 +103,7 @@ export function streamsCommand(program: Command, kit: Kit): void {
     .description('empty the texts of a stream, for ever')
     .argument('<stream>')
     .requiredOption('--reason <text>', 'required; recorded, and shown wherever the text would be')
+    .addOption(erasureCode())
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .action(kit.action<EraseOptions>((ctx, [stream], options) => erase(ctx, stream!, options)))

@@ -157,6 +157,11 @@ const json = plain
 
 /** The texts of every type of event. A new type does not compile without an entry here. */
 export const WORDS: { readonly [T in StoredType]: Words<T> } = {
+  log_key_created: { tone: 'other', line: (p) => parts(plain(p.origin), p.reason) },
+  log_key_rotated: { tone: 'person', line: (p) => plain(p.origin) },
+  anchor_added: { tone: 'person', line: (p) => parts(p.anchor, p.kind, plain(p.target)) },
+  anchor_removed: { tone: 'person', line: (p) => p.anchor },
+  anchor_made: { tone: 'other', line: (p) => parts(p.anchor, `${p.size} events`) },
   agent_started: {
     tone: 'end',
     line: ({ spec }) => parts(spec.role?.name, spec.models.requested, spec.workspace?.path),

@@ -50,7 +50,7 @@ function outcomeText({ stage, outcome, cancelled }: RecordedPoint): string {
 function usedText({ usage }: RecordedPoint): string {
   if (usage === null) return ''
   const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`
-  return `${tokens}, ${usage.cost === null ? 'cost not known' : dollars(usage.cost.nanos)}`
+  return `${tokens}, ${usage.cost === null ? 'cost not known' : dollars(usage.cost.nanoDollars)}`
 }
 
 const linesOf = (rows: readonly (readonly [string, string])[]): string[] =>

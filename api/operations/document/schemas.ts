@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DocumentError } from '../../../domain/document/errors.ts'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { By, Digits, Id, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 
 /** A malformed id gets the same answer as an unknown one. */
@@ -187,6 +188,7 @@ export const VerifiedDocument = z
 export const EraseEnvelope = z
   .strictObject({
     revision: z.int().nonnegative().meta({ description: 'Of the request, or of its answer, as /history shows it' }),
+    code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(2000),
     by: By.optional(),
   })

@@ -4,11 +4,11 @@ import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT } from '../../../domain/log/erased.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { kindOf, ownerOf } from '../../../domain/log/owner.ts'
-import { isSealedBody } from '../../../domain/log/seal.ts'
+import { isSealedBody, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
-import { bodyBytes } from './body.ts'
+import { storedBytes } from './body.ts'
 
 /** The version of the export format. */
 export const EXPORT = 1
@@ -22,7 +22,7 @@ export const ExportHead = z.strictObject({
 })
 export type ExportHead = z.infer<typeof ExportHead>
 
-/** Every other line: a sealed event. `body`: base64 of the stored bytes; null: erased. */
+/** Every other line: a sealed event. `body`: base64 of the stored bytes, salt first; null: erased. */
 export const ExportLine = z.strictObject({
   header: Header,
   hash: z.string(),
@@ -33,7 +33,7 @@ export const ExportLine = z.strictObject({
 })
 export type ExportLine = z.infer<typeof ExportLine>
 
-/** Lines after an event with a partial result: the whole result in order, as base64 of its next bytes. */
+/** Lines after an event with a partial result: the whole result in order, as base64 of its next stored bytes, salt first. */
 export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
 export type ExportPart = z.infer<typeof ExportPart>
 
@@ -109,13 +109,14 @@ async function mustNameAll(log: EventLog, stream: string, revision: number): Pro
 }
 
 async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {
-  const body = await bodyBytes(event, blobs)
-  yield `${JSON.stringify(line(event, body))}\n`
-  const attachment =
-    body === null ? undefined : AGGREGATES.get(kindOf(event.header.stream))?.attachment?.(event.header, body)
+  const stored = await storedBytes(event, blobs)
+  yield `${JSON.stringify(line(event, stored))}\n`
+  const aggregate = AGGREGATES.get(kindOf(event.header.stream))
+  const attachment = stored === null ? undefined : aggregate?.attachment?.(event.header, unsalted(stored))
   if (attachment === undefined) return
-  for await (const bytes of blobParts(blobs, ownerOf(event.header), attachment.hash, 0, attachment.size)) {
-    const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }
+  const { hash, size } = attachment
+  for await (const bytes of blobParts(blobs, ownerOf(event.header), hash, 0, SALT_BYTES + size)) {
+    const part: ExportPart = { attachment: hash, bytes: Buffer.from(bytes).toString('base64') }
     yield `${JSON.stringify(part)}\n`
   }
 }

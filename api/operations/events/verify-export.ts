@@ -1,7 +1,7 @@
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
-import { bodyHasher } from '../../../domain/log/seal.ts'
+import { bodyHasher, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
 import type { Attachment } from '../../../domain/stream/aggregate.ts'
 import { ExportHead, ExportLine, ExportPart } from './export.ts'
@@ -56,7 +56,8 @@ export async function verifyExport(given: AsyncIterable<string>): Promise<Verifi
     const verifier = streams.get(stream) ?? new StreamVerifier(stream)
     streams.set(stream, verifier)
     const bytes = line.body === null ? null : Buffer.from(line.body, 'base64')
-    const attachment = bytes === null ? undefined : AGGREGATES.get(kindOf(stream))?.attachment?.(line.header, bytes)
+    const aggregate = AGGREGATES.get(kindOf(stream))
+    const attachment = bytes === null ? undefined : aggregate?.attachment?.(line.header, unsalted(bytes))
     whole = attachment === undefined ? null : new WholeResult(stream, revision, attachment)
     const inline = body.place === 'inline'
     verifier.page([{ ...line, body: inline ? bytes : null } as RecordedEvent], new Map([[revision, bytes]]))
@@ -83,14 +84,13 @@ class WholeResult {
   readonly #stream: string
   readonly #revision: number
   readonly attachment: Attachment
-  readonly #hasher: ReturnType<typeof bodyHasher>
+  readonly #hasher = bodyHasher()
   #size = 0
 
   constructor(stream: string, revision: number, attachment: Attachment) {
     this.#stream = stream
     this.#revision = revision
     this.attachment = attachment
-    this.#hasher = bodyHasher(Buffer.from(attachment.salt, 'hex'))
   }
 
   add(bytes: Uint8Array): void {
@@ -100,7 +100,7 @@ class WholeResult {
 
   /** The fault of the result after its last part. */
   faults() {
-    if (this.#size === this.attachment.size && this.#hasher.hex() === this.attachment.hash) return []
+    if (this.#size === SALT_BYTES + this.attachment.size && this.#hasher.hex() === this.attachment.hash) return []
     const message = 'the whole result that it names is missing, or not the one that was stored'
     return [{ stream: this.#stream, revision: this.#revision, code: 'BLOB', message }]
   }

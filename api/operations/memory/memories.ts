@@ -69,13 +69,13 @@ export async function correctMemory(
 export async function forgetMemory(
   s: Services,
   id: string,
-  { reason, erase, by }: ForgetMemory,
+  { reason, code, erase, by }: ForgetMemory,
   options: RequestOptions,
 ): Promise<MemoryChanged> {
   mustWrite(s)
   const person = personOf(by, options)
   const forgotten = await s.memories.forget(id, reason ?? null, person)
-  const erased = erase ? await s.memories.erase(id, reason ?? 'forgotten', person) : null
+  const erased = erase ? await s.memories.erase(id, { code, reason: reason ?? 'forgotten' }, person) : null
   await shown(s)
   return { id, revision: (erased ?? forgotten).revision, recorded: forgotten.recorded || erased?.recorded === true }
 }

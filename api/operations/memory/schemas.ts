@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { byteLength } from '../../../domain/calls/bounded.ts'
 import { FACT_BYTES, MEMORY_ID, QUERY_LENGTH, SCOPES } from '../../../domain/calls/memory/request.ts'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { By, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
@@ -105,6 +106,7 @@ const Reason = z.string().trim().min(1).max(1000)
 export const ForgetMemory = z
   .strictObject({
     reason: Reason.optional(),
+    code: ErasureCode.optional().meta({ description: 'With "erase": why its words are emptied; default: other' }),
     erase: z.boolean().default(false).meta({ description: 'Also empty its words in the log for ever; embedded only' }),
     by: By.optional(),
   })

@@ -1,4 +1,5 @@
 import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
+import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
 import { listMemories } from '../../../projections/index.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
@@ -9,7 +10,7 @@ import { actorOf } from './request-options.ts'
 /** The bodies to erase. `agent` absent: those of the root agent, or with `all` those of every agent of the run. */
 export interface AskedErasure {
   readonly agent?: string | undefined
-  readonly what: ErasureChoice & { readonly reason: string }
+  readonly what: ErasureChoice & ErasureReason
   readonly by: string | undefined
   readonly options: RequestOptions
 }

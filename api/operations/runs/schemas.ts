@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { Budget } from '../../../domain/tree/spec.ts'
 import { Ask } from '../approvals/schemas.ts'
 import { Reused } from '../history/reused-schemas.ts'
@@ -223,6 +224,7 @@ export const EraseBody = z
     revision: count.optional(),
     to: count.optional(),
     all: z.literal(true).optional(),
+    code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
     dryRun: z.boolean().default(false),
     agent: Id.optional(),

@@ -69,7 +69,7 @@ export async function getVariable(s: Services, store: string, key: string): Prom
 export async function eraseVariables(
   s: Services,
   store: string,
-  { key = null, reason, dryRun, by }: Omit<EraseVariables, 'key'> & { readonly key?: string | null | undefined },
+  { key = null, code, reason, dryRun, by }: Omit<EraseVariables, 'key'> & { readonly key?: string | null | undefined },
   options: RequestOptions,
 ): Promise<VariablesErased> {
   if (dryRun) {
@@ -77,7 +77,7 @@ export async function eraseVariables(
     return { store, revision, recorded: false, bodies: bodies.map(({ revision, size }) => ({ revision, size })) }
   }
   mustWrite(s)
-  const done = await s.contexts.erase(store, key, reason, { by: actorOf('user', by), ...tracing(options) })
+  const done = await s.contexts.erase(store, key, { code, reason }, { by: actorOf('user', by), ...tracing(options) })
   await shown(s)
   return { store, ...done }
 }

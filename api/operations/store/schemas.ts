@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
 import { MAX_KEY, STORE_NAME } from '../../../domain/store/variable.ts'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { AnyJson, By, Digits, Next, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
@@ -82,6 +83,7 @@ export const EraseVariables = z
   .strictObject({
     key: Key.optional().meta({ description: 'Every value that this variable has had' }),
     all: z.literal(true).optional().meta({ description: 'Every value that any variable has had' }),
+    code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
     dryRun: z.boolean().default(false),
     by: By.optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { kindOf } from '../../../domain/log/owner.ts'
+import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { notFound, Problem } from '../problem.ts'
@@ -20,6 +21,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 const EraseStream = z
   .strictObject({
+    code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(1000),
     revision: z.int().nonnegative().optional().meta({ description: 'Only the body of this event' }),
     dryRun: z.boolean().default(false).meta({ description: 'Only say what would be erased' }),
@@ -45,7 +47,7 @@ export const eraseStream = operation({
   output: StreamErased,
   answers: { 200: 'Erased' },
   async run(s, { params: { stream }, body }, caller) {
-    const { reason, revision, dryRun, by } = body
+    const { code, reason, revision, dryRun, by } = body
     const other = ELSEWHERE[kindOf(stream)]
     if (other !== undefined) throw new Problem('NOT_ERASABLE', `${stream} is erased with ${other}`)
     if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
@@ -56,7 +58,12 @@ export const eraseStream = operation({
       return { stream, revision: found.revision, recorded: false, bodies }
     }
     mustWrite(s)
-    const done = await s.streams.erase(stream, which, reason, await askerOf(s, caller, by, { stream, ...body }))
+    const done = await s.streams.erase(
+      stream,
+      which,
+      { code, reason },
+      await askerOf(s, caller, by, { stream, ...body }),
+    )
     await shown(s)
     return { stream, ...done }
   },

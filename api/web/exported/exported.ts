@@ -2,7 +2,7 @@ import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 
-/** One line of an export. `body`: base64 of the sealed bytes; null: erased. */
+/** One line of an export. `body`: base64 of the stored bytes, salt first; null: erased. */
 interface Line {
   readonly header: Header
   readonly hash: string
@@ -43,12 +43,13 @@ function isHead(value: Partial<Head> | null): value is Head {
 function isLine(value: Partial<Line> | null): value is Line {
   const { header, hash, body } = value ?? {}
   if (!isText(header?.stream) || !isText(header.type) || !isText(hash) || !(body === null || isText(body))) return false
-  const isSealed = isText(header.body?.hash) && isText(header.body.salt)
-  return isSealed && isPlace(header.revision) && !Number.isNaN(Date.parse(header.timestamp))
+  return isText(header.body?.hash) && isPlace(header.revision) && !Number.isNaN(Date.parse(header.timestamp))
 }
 
 const PART = '{"attachment":'
 const VERSION = 1
+/** The salt before each stored body. */
+const SALT_BYTES = 16
 
 function parsed(text: string, number: number): unknown {
   try {
@@ -122,7 +123,7 @@ export function bodyOf(lines: readonly Line[], line: Line): JsonObject | null {
 function decoded({ body, header }: Line): JsonObject | null {
   if (body === null || header.body.cipher !== undefined) return null
   try {
-    return JSON.parse(new TextDecoder().decode(bytesOf(body))) as JsonObject
+    return JSON.parse(new TextDecoder().decode(bytesOf(body).subarray(SALT_BYTES))) as JsonObject
   } catch {
     return null
   }
@@ -171,7 +172,7 @@ export async function checkExport(
     if (sealed === null || (await sha(fromHex(before?.hash ?? '0'.repeat(64)), sealed)) !== hash)
       problems.push(`${place}: its hash is not that of its header and the event before`)
     const stored = body === null ? null : tried(() => bytesOf(body))
-    if (body !== null && (stored === null || (await sha(fromHex(header.body.salt), stored)) !== header.body.hash))
+    if (body !== null && (stored === null || (await sha(stored)) !== header.body.hash))
       problems.push(`${place}: its body is not the one that was sealed`)
     ends.set(header.stream, { revision: header.revision, hash })
     events++

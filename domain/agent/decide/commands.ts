@@ -5,6 +5,7 @@ import { SeenFile } from '../../calls/question.ts'
 import type { ToolOutcome, ToolSucceeded } from '../../calls/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../../courier/delivery.ts'
 import { Milliseconds } from '../../log/time-span.ts'
+import { ErasureCode } from '../../stream/erasure.ts'
 import type { LoseChild } from '../../tree/family.ts'
 import { MessageType } from '../../tree/messages.ts'
 import { AgentSpec } from '../../tree/spec.ts'
@@ -117,6 +118,7 @@ export const Erase = z
     revision: z.int().nonnegative().optional(),
     to: z.int().nonnegative().optional(),
     all: z.literal(true).optional(),
+    code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
   })
   .refine(erasable, ERASE_WHICH)

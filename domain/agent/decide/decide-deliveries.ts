@@ -70,7 +70,7 @@ function beBorn(d: DecisionBuilder, { origin, spec, birth, task }: Of<'deliver_b
     throw error
   }
   const { depth, parent } = birth
-  const born = { spec, depth, argumentsSalt: hex(d.context.salt()), drive: true, origin } as const
+  const born = { spec, depth, hashSalt: hex(d.context.salt()), drive: true, origin } as const
   d.emit('agent_started', { ...born, parent: { ...parent, ancestors: [...parent.ancestors] } })
   d.emit('user_input', { text: task })
 }

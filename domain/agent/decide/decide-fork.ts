@@ -20,6 +20,6 @@ export function decideFork(state: AgentState, runId: string, body: BodyOf<'forke
   checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
   const d = new DecisionBuilder(state, { agentId: runId, runId, revision: -1 }, context)
   const waits = !continues(state) && state.unread === 0
-  d.emit('forked', { ...body, argumentsSalt: hex(context.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
+  d.emit('forked', { ...body, hashSalt: hex(context.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
   return d.drafts[0]!
 }

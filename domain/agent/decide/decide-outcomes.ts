@@ -30,7 +30,7 @@ export function decideOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
     case 'claim': {
       if (d.state.driver?.id === fact.driverId) return
       const epoch = (d.state.driver?.epoch ?? 0) + 1
-      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, keepup: fact.build })
       return
     }
     case 'proceed':

@@ -1,5 +1,6 @@
 import { decideApproval, emitDecided, mustBeAsked, openCall, questionChanged } from '../../calls/decide/approvals.ts'
 import { endCall, failCall } from '../../calls/decide/endings.ts'
+import { allowedBy } from '../../calls/decided.ts'
 import { CommandRejected } from '../../calls/errors.ts'
 import { echo } from '../../log/issues.ts'
 import { doubtHash } from '../rules/doubt-question.ts'
@@ -76,7 +77,11 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
         const { stage, toolName } = call
         if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
         if (needsApproval(d.state, toolName) === null)
-          emitDecided(d, call, { decision: 'approved', reason: command.reason })
+          emitDecided(d, call, {
+            decision: 'approved',
+            decided: allowedBy(d.caller, toolName, undefined),
+            reason: command.reason,
+          })
       }
       return
     }

@@ -75,7 +75,7 @@ export function decide(
     d.emit('agent_started', {
       spec: command.spec,
       depth: command.birth?.depth ?? 0,
-      argumentsSalt: hex(context.salt()),
+      hashSalt: hex(context.salt()),
       ...(command.birth ? { parent: command.birth.parent } : {}),
       ...(command.drive ? { drive: true } : {}),
     })

@@ -145,7 +145,7 @@ export class DecisionBuilder implements CallDecision {
       commandId: context.commandId,
       actor,
       bodyHash: salted.header.hash,
-      size: salted.bytes.length,
+      size: salted.header.size,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(causationId === null ? {} : { causationId }),
       ...((byPerson || isTask || origin !== null) && context.correlationId !== undefined

@@ -1,5 +1,6 @@
 import type { Call } from '../../calls/call.ts'
 import { failCall } from '../../calls/decide/endings.ts'
+import { allowedBy } from '../../calls/decided.ts'
 import type { PlannedCall } from '../../calls/events/event-parts.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { callsOf } from '../state/state.ts'
@@ -48,6 +49,7 @@ export function beginsFromRecord(d: DecisionBuilder, call: Call): boolean {
     attempt: 1,
     effect,
     intent: true,
+    decided: allowedBy(d.caller, toolName, undefined),
     reused: true,
   } as const
   d.emit('tool_call_start', start, { toolCallId: call.id })

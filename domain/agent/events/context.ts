@@ -24,7 +24,7 @@ export const contextEvents = {
   context_expanded: z.strictObject({ turns: TurnRange.optional() }),
   /** An attempt to summarize failed, or its answer is unusable. */
   summary_failed: z.strictObject({ attempt: z.int().positive(), error: Failure }),
-  /** Knowledge in later requests, by source and SHA-256 of the text. `text`: absent if the spec contains it. */
+  /** Knowledge in later requests, by source and SHA-256 of the salt of hashes and the text. `text`: absent if the spec contains it. */
   knowledge_added: z.strictObject({
     items: z.array(z.strictObject({ source: KnowledgeSource, hash: Hash, text: text.optional() })),
   }),

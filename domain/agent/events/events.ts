@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Block, Usage } from '../../calls/content.ts'
-import { ArgumentsRef, Artifact, argumentsSalt, Failure, PlannedCall } from '../../calls/events/event-parts.ts'
+import { ArgumentsRef, Artifact, Failure, hashSalt, PlannedCall } from '../../calls/events/event-parts.ts'
 import { approvalEvents, callEvents } from '../../calls/events/events.ts'
 import { permissionEvents } from '../../calls/events/permissions.ts'
 import { CUTS } from '../../calls/model-call.ts'
@@ -25,14 +25,15 @@ import { ReusedAnswer, reuseEvents } from './reuse.ts'
 
 export const bodies = {
   /** First event of an agent's stream. */
-  agent_started: z.strictObject({ spec: AgentSpec, depth: count, argumentsSalt, drive, ...born }),
+  agent_started: z.strictObject({ spec: AgentSpec, depth: count, hashSalt, drive, ...born }),
   /** First event of a fork. */
   forked,
   driver_claimed: z.strictObject({
     driverId: text,
     epoch: z.int().positive(),
     minReader: z.int().positive(),
-    build: text,
+    /** The version of keepup that drives. */
+    keepup: text,
   }),
   user_input: z.strictObject({ text: z.string().min(1) }),
   /** `unread`: the number of inputs that this turn reads. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { argumentsSalt } from '../../calls/events/event-parts.ts'
+import { hashSalt } from '../../calls/events/event-parts.ts'
 import { count, Hash, text } from '../../log/body-parts.ts'
 import { Budget, Limits } from '../../tree/spec.ts'
 
@@ -19,7 +19,7 @@ export const forked = z.strictObject({
   /** The fork waits for input, because its source had ended or waited for input at the fork point. */
   waits: z.literal(true).optional(),
   /** Used if the salt of the source has been erased. */
-  argumentsSalt,
+  hashSalt,
   workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
   changes: z.strictObject({
     model: text.optional(),

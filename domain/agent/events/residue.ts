@@ -1,22 +1,22 @@
-import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure } from '../../calls/events/residue.ts'
+import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure, erasedId } from '../../calls/events/residue.ts'
 import { withoutText } from '../../tree/erased-spec.ts'
 import type { BodyOf, EventType } from './events.ts'
 
 // An erasure replaces each body by its residue: the names, codes, numbers and hashes that the fold needs, without the
 // text of people, models and tools. A history folds from residues to the same digests that were recorded.
 
-type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
+type Residues = { readonly [T in EventType]?: (body: BodyOf<T>, bodyHash: string) => BodyOf<T> }
 
 export const residues: Residues = {
   ...callResidues,
-  agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
-  forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
+  agent_started: ({ spec, hashSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
+  forked: ({ workspace, hashSalt: _, ...rest }) => ({
     ...rest,
     workspace: workspace && { ...workspace, path: ERASED },
   }),
   user_input: () => ({ text: ERASED }),
   prompt_set: () => ({ system: ERASED }),
-  model_call_end: (body) => ({ ...body, ...erasedAnswer(body) }),
+  model_call_end: (body, bodyHash) => ({ ...body, ...erasedAnswer(body, bodyHash) }),
   loss_accepted: ({ reason: _, ...rest }) => rest,
   lost_call_decided: ({ decision, toolName, result }) => ({
     decision,
@@ -69,11 +69,15 @@ export const residues: Residues = {
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
-export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({
+export const erasedAnswer = (
+  { content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>,
+  bodyHash: string,
+) => ({
   content: content.map((block, index) =>
     erasedBlock(
       block,
       calls.find((call) => call.block === index),
+      erasedId(bodyHash, index),
     ),
   ),
   calls: calls.map(erasedCall),

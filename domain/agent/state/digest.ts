@@ -10,10 +10,10 @@ import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
 export const FOLD = 1
 
 /**
- * Members that the digest excludes. `argumentsSalt` can be erased with its body, `lastText` is derived from the
+ * Members that the digest excludes. `hashSalt` can be erased with its body, `lastText` is derived from the
  * messages, and the hash of its event covers the spec.
  */
-const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['argumentsSalt', 'lastText', 'spec'])
+const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['hashSalt', 'lastText', 'spec'])
 
 /** A machine without its texts, which can be erased. The hashes of the source events cover the texts. */
 function machineWithoutText(machine: Machine): unknown {

@@ -20,7 +20,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     depth: 0,
     spec: forkedSpec(state.spec, event.body),
     specHash: event.bodyHash,
-    argumentsSalt: state.argumentsSalt || (event.body.argumentsSalt ?? ''),
+    hashSalt: state.hashSalt || (event.body.hashSalt ?? ''),
     step,
     tree: workspace?.tree ?? null,
     unversioned: null,

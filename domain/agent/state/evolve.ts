@@ -73,7 +73,7 @@ export function fold(state: AgentState | null, events: Iterable<AgentEvent>, app
 
 function start(event: AgentEvent): AgentState {
   if (event.type !== 'agent_started') throw new ImpossibleEvent(event, 'an agent begins with agent_started')
-  const { spec, depth, parent, argumentsSalt = '' } = event.body
+  const { spec, depth, parent, hashSalt = '' } = event.body
   return {
     ...BLANK,
     courier: courierAfter({ ...BLANK, spec }, event),
@@ -83,7 +83,7 @@ function start(event: AgentEvent): AgentState {
     depth,
     parent: parent ?? null,
     specHash: event.bodyHash,
-    argumentsSalt,
+    hashSalt,
     ...(parent === undefined ? {} : { bus: { ...BLANK.bus, born: event.at } }),
     revision: event.revision,
     at: event.at,

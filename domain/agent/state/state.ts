@@ -73,7 +73,7 @@ export interface AgentState {
   readonly spec: AgentSpec
   readonly specHash: string
   /** Prefix of argument hashes, hex; empty: erased. */
-  readonly argumentsSalt: string
+  readonly hashSalt: string
   readonly revision: number
   readonly at: number
   readonly machine: Machine
@@ -176,7 +176,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   depth: 0,
   parent: null,
   specHash: '',
-  argumentsSalt: '',
+  hashSalt: '',
   revision: -1,
   at: 0,
   machine: { status: 'IDLE' },

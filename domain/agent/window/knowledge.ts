@@ -1,5 +1,5 @@
 import { canonicalText } from '../../log/canonical.ts'
-import { sha256 } from '../../log/ids.ts'
+import { saltedHash } from '../../log/ids.ts'
 import type { AgentSpec, Knowledge } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
@@ -9,8 +9,8 @@ import type { AgentState } from '../state/state.ts'
 type Items = readonly BodyOf<'knowledge_added'>['items'][number][]
 
 /** The knowledge items of an agent in its phase, by source. */
-export function knowledgeFor({ spec, phase }: Pick<AgentState, 'spec' | 'phase'>): Items {
-  return inScope(spec, phase).map(({ kind, name, text }) => ({ source: { kind, name }, hash: hashOf(text) }))
+export function knowledgeFor({ spec, phase, hashSalt }: Pick<AgentState, 'spec' | 'phase' | 'hashSalt'>): Items {
+  return inScope(spec, phase).map(({ kind, name, text }) => ({ source: { kind, name }, hash: hashOf(hashSalt, text) }))
 }
 
 const inScope = ({ knowledge = [], role }: AgentSpec, phase: string): readonly Knowledge[] =>
@@ -23,12 +23,13 @@ const inScope = ({ knowledge = [], role }: AgentSpec, phase: string): readonly K
 const hashes = new Map<string, string>()
 
 /** Cached, because the same few long texts are hashed in every turn. */
-function hashOf(text: string): string {
-  const known = hashes.get(text)
+function hashOf(salt: string, text: string): string {
+  const key = salt + text
+  const known = hashes.get(key)
   if (known !== undefined) return known
   if (hashes.size > 256) hashes.clear()
-  const hash = sha256(text)
-  hashes.set(text, hash)
+  const hash = saltedHash(salt, text)
+  hashes.set(key, hash)
   return hash
 }
 
@@ -39,9 +40,12 @@ export function knowledgeIsDue({ compression: { knowledge, knowledgeDue } }: Age
 }
 
 /** The texts of recorded knowledge, in order, without erased ones. */
-export function textsOf({ knowledge = [] }: AgentSpec, items: Items): readonly { name: string; text: string }[] {
+export function textsOf(
+  { spec: { knowledge = [] }, hashSalt }: Pick<AgentState, 'spec' | 'hashSalt'>,
+  items: Items,
+): readonly { name: string; text: string }[] {
   return items.flatMap(({ source, hash, text }) => {
-    const found = text ?? knowledge.find((one) => one.name === source.name && hashOf(one.text) === hash)?.text
+    const found = text ?? knowledge.find((one) => one.name === source.name && hashOf(hashSalt, one.text) === hash)?.text
     return found === undefined ? [] : [{ name: source.name, text: found }]
   })
 }

@@ -38,7 +38,7 @@ export interface RequestInputs {
  * The inputs of a request in this state. `segments`: only for a summary. Throws if prompt or tools are not recorded.
  */
 export function requestInputs(
-  { prompt, toolset, spec, specHash, messages, compression, tasks: graph }: AgentState,
+  { prompt, toolset, spec, specHash, hashSalt, messages, compression, tasks: graph }: AgentState,
   call: Pick<RequestInputs, 'purpose' | 'model' | 'maxOutputTokens'>,
   segments: readonly Segment[] = compression.summarizing?.segments ?? [],
 ): RequestInputs {
@@ -53,7 +53,7 @@ export function requestInputs(
   const known =
     knowledge === null || knowledge.items.length === 0
       ? {}
-      : { knowledge: { ...knowledge, texts: textsOf(spec, knowledge.items) } }
+      : { knowledge: { ...knowledge, texts: textsOf({ spec, hashSalt }, knowledge.items) } }
   const listed =
     graph === undefined || graph.tasks.length === 0
       ? {}

@@ -29,12 +29,12 @@ export interface RequestFacts {
 
 const known = new WeakMap<object, Map<string, RequestFacts>>()
 
-/** The facts of the next request. Cached per spec, phase, model, recovery and permissions. */
+/** The facts of the next request. Cached per spec, salt, phase, model, recovery and permissions. */
 export function requestFacts(state: AgentState, model: ModelInfo): RequestFacts {
   const ofSpec = known.get(state.spec) ?? new Map<string, RequestFacts>()
   known.set(state.spec, ofSpec)
   const permitted = (state.permissions ?? []).map(({ tool }) => tool).join()
-  const key = `${model.id}|${state.phase}|${recoveryOf(state.machine) !== null}|${permitted}`
+  const key = `${model.id}|${state.phase}|${state.hashSalt}|${recoveryOf(state.machine) !== null}|${permitted}`
   const facts = ofSpec.get(key) ?? factsOf(state, model)
   ofSpec.set(key, facts)
   const { tasks = [] } = state.tasks ?? {}
@@ -49,7 +49,7 @@ function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
   const parallel = state.spec.policy.mode === 'batch' && final === undefined
   const system = systemPrompt(state.spec)
   const items = knowledgeFor(state)
-  const known = textsOf(state.spec, items).reduce((sum, { text }) => sum + byteLength(text), 0)
+  const known = textsOf(state, items).reduce((sum, { text }) => sum + byteLength(text), 0)
   const bytes = known + canonicalBytes({ system, tools: wireTools(offered), choice, parallel }).length
   const tools: RequestFacts['tools'] = { offered: offered.map(({ name }) => name), choice, parallel }
   return { prompt: { system }, tools, knowledge: { items: [...items] }, bytes }

@@ -1,10 +1,13 @@
 import type { Actor } from '../../log/envelope.ts'
+import { saltedHash } from '../../log/ids.ts'
+import { instantText } from '../../log/instant.ts'
 import { echo } from '../../log/issues.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
 import type { Call } from '../call.ts'
+import { type Decided, policyHash } from '../decided.ts'
 import { CommandRejected } from '../errors.ts'
 import type { CallBodyOf } from '../events/events.ts'
-import { approvalHash, type SeenFile } from '../question.ts'
+import { approvalHash, type SeenFile, storedFile } from '../question.ts'
 import type { CallDecision } from './decision.ts'
 // People's decisions on calls that need an approval.
 
@@ -47,12 +50,19 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
   const { files = [], decision, reason } = command
   const hash = approvalHash(call, call.stage.expiresAt, files)
   mustBeAsked(command, hash)
-  const shown = command.questionHash === undefined ? {} : { questionHash: hash }
+  const { spec, hashSalt } = d.caller
+  const decided: Decided = {
+    method: 'person',
+    policyHash: policyHash(spec.policy),
+    askedAt: instantText(call.stage.expiresAt - spec.policy.approvalTtlMs),
+    ...(command.questionHash !== undefined && { shownHash: saltedHash(hashSalt, hash) }),
+  }
+  const seen = files.map((file) => storedFile(hashSalt, file))
   emitDecided(d, call, {
     decision,
+    decided,
     reason,
-    ...shown,
-    ...(decision === 'approved' && files.length > 0 && { files: [...files] }),
+    ...(decision === 'approved' && seen.length > 0 && { files: seen }),
   })
 }
 
@@ -65,11 +75,13 @@ export const questionChanged = (why: string) =>
   new CommandRejected('QUESTION_CHANGED', `the question has changed since it was shown: ${why}; look again`)
 const OTHER = 'the call, its arguments, or a file that it rests on is another one'
 
-type Decided = Omit<CallBodyOf<'approval_decided'>, 'argumentsHash'>
-
-export function emitDecided(d: CallDecision, call: Call, { reason, ...decided }: Decided): void {
+export function emitDecided(
+  d: CallDecision,
+  call: Call,
+  { reason, ...given }: Omit<CallBodyOf<'approval_decided'>, 'argumentsHash'>,
+): void {
   const { argumentsHash, id: toolCallId } = call
-  const body = { ...decided, argumentsHash, ...(reason === undefined ? {} : { reason }) }
+  const body = { ...given, argumentsHash, ...(reason === undefined ? {} : { reason }) }
   d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
 }
 

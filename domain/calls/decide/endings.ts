@@ -1,5 +1,6 @@
 import type { Place } from '../../log/body-parts.ts'
 import type { Call } from '../call.ts'
+import { policyHash } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
 import type { ToolSucceeded } from '../tool-outcome.ts'
 import type { CallDecision } from './decision.ts'
@@ -55,9 +56,12 @@ export function failCall(
 
 export function startRefused(d: CallDecision, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
+  const rule = call.refused?.code === 'PERMISSION_DENIED' ? call.refused.rule : undefined
+  const hash = policyHash(d.caller.spec.policy)
+  const decided = rule === undefined ? {} : ({ decided: { method: 'policy', rule, policyHash: hash } } as const)
   d.emit(
     'tool_call_start',
-    { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: false },
+    { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: false, ...decided },
     { toolCallId: call.id },
   )
 }

@@ -1,5 +1,6 @@
 import { instantText } from '../../log/instant.ts'
 import type { Call } from '../call.ts'
+import { allowedBy } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
 import { controlKind } from '../tools.ts'
 import type { CallDecision } from './decision.ts'
@@ -71,7 +72,8 @@ export function beginCall(d: CallDecision, call: Call, asks: string | null): voi
   }
   const permitted = call.permission === undefined ? {} : { permission: call.permission }
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: asks === null }
-  d.emit('tool_call_start', { ...start, ...permitted }, about)
+  const decided = asks === null ? { decided: allowedBy(d.caller, toolName, call.permission) } : {}
+  d.emit('tool_call_start', { ...start, ...decided, ...permitted }, about)
   if (asks !== null) askApproval(d, call, asks)
 }
 

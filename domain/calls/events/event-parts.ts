@@ -6,10 +6,10 @@ import { Effect } from '../tool-spec.ts'
 // Parts of the events of calls. These shapes are the storage format (see events.ts).
 
 /**
- * 16 random bytes in lower-case hex. Every hash of a call's arguments starts with them, so that a guess cannot confirm
- * erased arguments. Absent: erased with the body that contained them.
+ * 16 random bytes in lower-case hex. Every hash of content in the stream's events starts with them, so that it confirms
+ * no guess after an erasure. Absent: erased with the body that contained them.
  */
-export const argumentsSalt = z
+export const hashSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
@@ -61,13 +61,12 @@ export const PlannedCall = z.strictObject({
 export type PlannedCall = z.infer<typeof PlannedCall>
 
 /**
- * A whole result in the blob store, as UTF-8 text. `hash`: SHA-256 over the salt (16 bytes, hex) and the text; with the
- * run id it is the blob's address. `size`: in bytes. `head` and `tail`: the beginning and end of the text, for lists.
- * `cipher`: how the stored bytes are encrypted; if present, `hash` and `size` describe the encrypted bytes.
+ * A whole result in the blob store, as UTF-8 text after a salt of 16 random bytes. `hash`: SHA-256 of the stored bytes;
+ * with the run id it is the blob's address. `size`: of the text, in bytes. `head` and `tail`: the beginning and end of
+ * the text, for lists. `cipher`: how the text is encrypted; if present, `size` is that of the encrypted bytes.
  */
 export const Attachment = z.strictObject({
   hash: Hash,
-  salt: z.string().regex(/^[0-9a-f]{32}$/),
   size: count,
   head: text,
   tail: text,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { count, Hash, Instant, Json, Place, text } from '../../log/body-parts.ts'
+import { Decided } from '../decided.ts'
 import { SeenFile } from '../question.ts'
 import { Effect, ToolMeaning } from '../tool-spec.ts'
 import { ArgumentsRef, Failure, oneOutcome, outcome } from './event-parts.ts'
@@ -17,6 +18,8 @@ export const callEvents = {
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
+    /** How the call was allowed, or refused by the policy. Absent: a person decides, or another rule refused it. */
+    decided: Decided.optional(),
     /** The outcome is copied from the record. */
     reused: z.literal(true).optional(),
     /** The permission that lifts the policy's refusal: the id of the call that asked for it. */
@@ -77,14 +80,13 @@ export const approvalEvents = {
     reason: text,
   }),
   /**
-   * The actor is the approver. `argumentsHash` identifies the approved arguments, `questionHash` the question as shown
-   * to the approver. `files`: the content of the files that the approval depends on; the call does not run if one has
-   * changed.
+   * The actor is the approver. `argumentsHash` identifies the approved arguments. `files`: the hash of the content of
+   * the files that the approval depends on, under the salt of hashes; the call does not run if one has changed.
    */
   approval_decided: z.strictObject({
     decision: z.enum(['approved', 'rejected']),
+    decided: Decided,
     argumentsHash: Hash,
-    questionHash: Hash.optional(),
     files: z.array(SeenFile).min(1).optional(),
     reason: text.optional(),
   }),

@@ -38,20 +38,22 @@ export const erasedCall = ({ refused, askedName: _, ...call }: PlannedCall): Pla
 })
 
 /**
- * Blocks keep their index, because calls refer to it. A call keeps its paired id, and its name if the tool exists. A
- * block that contains only numbers has no text to erase.
+ * Blocks keep their index, because calls refer to it. A call keeps its name if the tool exists. A
+ * block that contains only numbers has no text to erase. `id`: replaces the id of a call, because some models derive ids
+ * from names.
  */
-export function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
+export function erasedBlock(block: Block, call: PlannedCall | undefined, id: string): Block {
   const { type, ...rest } = block
   if (type !== 'tool_use') {
     const numbers = Object.values(rest).every((member) => typeof member === 'number')
     return numbers ? block : { type: 'text', text: ERASED }
   }
   const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
-  // Some models derive ids from names.
-  const id = sha256(String(block.id ?? '')).slice(0, 32)
   return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
 }
+
+/** The id of an erased call in a model's answer. `bodyHash`: of the answer's body. */
+export const erasedId = (bodyHash: string, block: number): string => sha256(`${bodyHash}:${block}`).slice(0, 32)
 
 export const erasedFailure = (failure: Failure): Failure => ({ ...failure, message: ERASED })
 

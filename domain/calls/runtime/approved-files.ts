@@ -1,7 +1,7 @@
 import { sha256 } from '../../log/ids.ts'
 import type { Workspace } from '../../ports/index.ts'
 import type { Call } from '../call.ts'
-import type { SeenFile } from '../question.ts'
+import { type SeenFile, storedFile } from '../question.ts'
 
 /** The current state of a file: its content as a question refers to it, and its bytes if readable. */
 export interface ReadNow {
@@ -24,9 +24,13 @@ export async function readNow(workspace: Pick<Workspace, 'read'>, path: string):
 }
 
 /** Why an approved call must not run: a file that was shown to the approver has changed. Null: none has. */
-export async function changedSinceApproval(workspace: Workspace | null, call: Call): Promise<string | null> {
+export async function changedSinceApproval(
+  workspace: Workspace | null,
+  call: Call,
+  salt: string,
+): Promise<string | null> {
   for (const { path, content } of workspace === null ? [] : (call.approvedFiles ?? [])) {
-    const now = (await readNow(workspace!, path)).content
+    const { content: now } = storedFile(salt, { path, content: (await readNow(workspace!, path)).content })
     if (now === content) continue
     const how = now === 'absent' ? 'was removed' : content === 'absent' ? 'was created' : 'was changed'
     return `${JSON.stringify(path)} ${how} after the approval`

@@ -100,7 +100,7 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
     const resolved = await env.secrets.resolve(args, call.toolName)
     const probed = await probe(tool, call, resolved, context(own), yieldToEventLoop)
     if (probed !== null && 'doubt' in probed) return probed
-    const changed = probed === null ? await changedSinceApproval(env.workspace, call) : null
+    const changed = probed === null ? await changedSinceApproval(env.workspace, call, caller.hashSalt) : null
     if (changed !== null) return { outdated: changed }
     const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }

@@ -1,6 +1,6 @@
 import type { Json } from '../../log/json.ts'
-import { bodyHasher } from '../../log/seal.ts'
-import type { Random, ToolResult } from '../../ports/index.ts'
+import { bodyHasher, SALT_BYTES } from '../../log/seal.ts'
+import type { ToolResult } from '../../ports/index.ts'
 import type { RuntimePorts, SecretBoundary } from '../../ports/runtime.ts'
 import { type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import { byteLength, decodeText, endsOf, headOf, RESULT_BYTES, tailOf } from '../bounded.ts'
@@ -16,7 +16,7 @@ const PART = 256 * 1024
 /** The size of `head` and `tail` in the event, in bytes each. */
 const END_BYTES = 512
 
-/** A result as recorded, and the whole result if the event contains only a part. */
+/** A result as recorded, and the stored bytes of the whole result if the event contains only a part. */
 export interface StoredResult {
   readonly result: ToolResult
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
@@ -44,9 +44,9 @@ export async function withWhole(
   const text = whole ?? longText(result.content)
   if (text === null) return { result }
   const yieldToEventLoop = yielder(clock)
-  const bytes = await redacted(secrets, text, yieldToEventLoop)
-  const attachment = await describe(random, bytes, yieldToEventLoop)
-  const shown = whole !== undefined && result.content !== '' ? result.content : ends(bytes, readOn)
+  const bytes = await redacted(random.bytes(SALT_BYTES), secrets, text, yieldToEventLoop)
+  const attachment = await describe(bytes, yieldToEventLoop)
+  const shown = whole !== undefined && result.content !== '' ? result.content : ends(bytes.subarray(SALT_BYTES), readOn)
   return { result: { ...result, content: shown }, attached: { attachment, bytes } }
 }
 
@@ -57,26 +57,27 @@ function longText(content: Json): string | null {
   return isLong(text) ? text : null
 }
 
+/** The stored bytes: the salt, then the redacted text. */
 async function redacted(
+  salt: Uint8Array,
   secrets: SecretBoundary,
   whole: string | readonly Uint8Array[],
   yieldToEventLoop: YieldToEventLoop,
 ): Promise<Buffer> {
   const kept = new KeptText()
   for await (const part of filteredParts(resultFilter(secrets), whole, yieldToEventLoop)) kept.add(part)
-  return Buffer.concat(kept.pieces())
+  return Buffer.concat([salt, ...kept.pieces()])
 }
 
-async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldToEventLoop): Promise<Attachment> {
-  const salt = random.bytes(16)
-  const hasher = bodyHasher(salt)
-  for (let from = 0; from < bytes.length; from += PART) {
-    hasher.update(bytes.subarray(from, from + PART))
+async function describe(stored: Buffer, yieldToEventLoop: YieldToEventLoop): Promise<Attachment> {
+  const hasher = bodyHasher()
+  for (let from = 0; from < stored.length; from += PART) {
+    hasher.update(stored.subarray(from, from + PART))
     await yieldToEventLoop()
   }
+  const bytes = stored.subarray(SALT_BYTES)
   return {
     hash: hasher.hex(),
-    salt: Buffer.from(salt).toString('hex'),
     size: bytes.length,
     head: headOf(first(bytes, END_BYTES), END_BYTES),
     tail: tailOf(last(bytes, END_BYTES), END_BYTES),

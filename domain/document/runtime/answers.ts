@@ -1,5 +1,5 @@
 import type { Header } from '../../log/envelope.ts'
-import { keyedCommand, keyFor, keyOf } from '../../log/ids.ts'
+import { keyFor, keyOf } from '../../log/ids.ts'
 import { bodyOf } from '../../stream/runtime/bodies.ts'
 import type { Stores, StreamPorts } from '../../stream/runtime/ports.ts'
 import { type Answer, applied } from '../envelope/answers.ts'
@@ -18,9 +18,8 @@ export interface RequestKey {
 const keyText = ({ documentId, caller, clientRequestId }: RequestKey): string =>
   JSON.stringify(['envelope', documentId, caller, clientRequestId])
 
-/** The command id of a request. It starts with the hash of the key; the rest identifies the payload. */
-export const commandOf = (logId: string, key: RequestKey, payload: unknown): string =>
-  keyedCommand(logId, keyText(key), payload)
+/** The command id of a request. It says nothing of the payload, which can be erased. */
+export const commandOf = (logId: string, key: RequestKey): string => keyFor(logId, keyText(key))
 
 /** The payload hash of an erased request. No payload has this hash, so the id is never usable again. */
 const ERASED = ''
@@ -76,7 +75,7 @@ export class Answers {
         toolCallId = recorded.header.toolCallId ?? null
         if (recorded.erased) continue
         const event = decode(recorded.header, await bodyOf(this.#stores, recorded))
-        if (event.type === 'envelope_received') payloadHash = event.body.hash
+        if (event.type === 'envelope_received') payloadHash = event.body.hash ?? ERASED
         else given = answerOf(event, key.clientRequestId)
       }
     return given === null ? null : { payloadHash, answer: given, toolCallId }

@@ -183,7 +183,7 @@ export class Desk {
     const commandId =
       request === null || isReused
         ? this.#unkeyed()
-        : commandOf(logId, { documentId, caller: caller.name, clientRequestId: request.client_request_id }, request)
+        : commandOf(logId, { documentId, caller: caller.name, clientRequestId: request.client_request_id })
     const asking = askingOf(caller, commandId)
     if (verdict.kind === 'refuse') {
       const { answer } = verdict
@@ -211,6 +211,10 @@ export class Desk {
   ): Promise<number | null> {
     try {
       const done = await this.#mailbox.submit(command, asking, { fact: false, expected: revision })
+      if (!done.recorded) {
+        await this.#using(() => change?.discard())
+        return null
+      }
       change?.keep()
       this.#arrivals.take()
       this.#keepReplica(change === null)

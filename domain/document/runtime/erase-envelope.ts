@@ -1,14 +1,14 @@
 import { hex } from '../../log/ids.ts'
 import { erase } from '../../stream/runtime/erasure/erase.ts'
+import type { ErasureReason } from '../../stream/runtime/erasure/types.ts'
 import { DocumentError } from '../errors.ts'
 import { document, documentStream } from '../stream/aggregate.ts'
 import { holdsSecret } from './holds-secret.ts'
 import type { Caller, DocumentPorts } from './types.ts'
 
-export interface EnvelopeErasure {
+export interface EnvelopeErasure extends ErasureReason {
   /** The revision of the request or of its answer, as in the history. */
   readonly revision: number
-  readonly reason: string
 }
 
 /**
@@ -19,13 +19,13 @@ export interface EnvelopeErasure {
 export async function eraseEnvelope(
   ports: DocumentPorts,
   documentId: string,
-  { revision, reason }: EnvelopeErasure,
+  { revision, code, reason }: EnvelopeErasure,
   caller: Caller,
 ): Promise<{ readonly revision: number; readonly recorded: boolean }> {
   if (await holdsSecret(ports, caller, [reason]))
     throw new DocumentError('CONTENT_REFUSED', 'the reason holds a secret value; say it without')
   const stream = documentStream(documentId)
-  const what = { revision: await requestAt(ports, stream, revision), reason }
+  const what = { revision: await requestAt(ports, stream, revision), code, reason }
   const { by, correlationId, trace } = caller
   const asker = {
     ...{ by, commandId: `request:${hex(ports.random.bytes(16))}` },

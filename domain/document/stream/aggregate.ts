@@ -43,9 +43,9 @@ export const gateway: DocumentAggregate = {
   decide: decideWith(noDocument),
 }
 
-/** An erased request keeps its hash. Its text remains in the updates, because the document needs them. */
+/** The text of an erased request remains in the updates, because the document needs them. */
 function residue(body: BodyOf<'envelope_received'>) {
-  return { ...body, request: null }
+  return { ...body, hash: null, request: null }
 }
 
 /** A request is answered in the same append, so every recorded request can be erased. */

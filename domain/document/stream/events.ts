@@ -27,8 +27,8 @@ export const bodies = {
    */
   envelope_received: z.strictObject({
     documentId: z.string().min(1),
-    /** The hash of the request's canonical JSON, or of the bytes of an invalid body. */
-    hash: Hash,
+    /** The hash of the request's canonical JSON, or of the bytes of an invalid body; null: erased. */
+    hash: Hash.nullable(),
     size: count,
     request: AiEnvelopeRequest.nullable(),
     /** For a retry: the id of the first request and the number of the retry. */

@@ -15,6 +15,7 @@ import { toolNamed } from '../../calls/tools.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
 import { externalStream } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
+import { unsalted } from '../../log/seal.ts'
 import type { ExternalRunLog, OfferedTools, ToolAnswer } from '../../ports/external.ts'
 import type { ToolDesk } from '../../ports/runtime.ts'
 import { Alarm } from '../../stream/runtime/alarm.ts'
@@ -237,7 +238,7 @@ export class GivenTools implements OfferedTools {
       const asked = header.toolCallId === undefined ? undefined : this.#calls.get(header.toolCallId)
       if (header.type !== 'tool_call_end' || asked === undefined || body === null) continue
       this.#calls.delete(header.toolCallId!)
-      const end = JSON.parse(utf8.decode(body)) as CallBodyOf<'tool_call_end'>
+      const end = JSON.parse(utf8.decode(unsalted(body))) as CallBodyOf<'tool_call_end'>
       const text = outcomeText(
         end,
         () => `the whole is kept in the log; to read on, ask ${end.toolName} for a part of it`,

@@ -3,7 +3,7 @@ import { canonicalBytes } from '../canonical.ts'
 import { type Actor, FORMAT, type RecordedEvent, type SealedEvent } from '../envelope.ts'
 import { LogError } from '../errors.ts'
 import { LOG_META } from '../ids.ts'
-import { saltBody, seal } from '../seal.ts'
+import { saltBody, seal, unsalted } from '../seal.ts'
 
 // Storage format: an event of `log-meta` that records an accepted loss which no other stream can record itself.
 
@@ -68,7 +68,8 @@ export function sealLoss(
 /** The accepted loss that an event of `log-meta` records; null: it records none. Throws `LOG_NEWER`. */
 export function lossIn({ header, body }: RecordedEvent): LogLoss | null {
   if (header.type !== LOG_LOSS_ACCEPTED || body === null) return null
-  const parsed = header.version === VERSION ? LogLoss.safeParse(JSON.parse(new TextDecoder().decode(body))) : null
+  const parsed =
+    header.version === VERSION ? LogLoss.safeParse(JSON.parse(new TextDecoder().decode(unsalted(body)))) : null
   if (parsed?.success) return parsed.data
   const at = `${LOG_META} at revision ${header.revision}`
   throw new LogError(

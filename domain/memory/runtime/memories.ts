@@ -6,6 +6,7 @@ import type { MemoryIndex } from '../../ports/index.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
 import { erase } from '../../stream/runtime/erasure/erase.ts'
+import type { ErasureReason } from '../../stream/runtime/erasure/types.ts'
 import { history } from '../../stream/runtime/history.ts'
 import { type Asking, Mailbox, type Submitted } from '../../stream/runtime/mailbox.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
@@ -74,9 +75,9 @@ export class Memories {
    * Erases the text of a forgotten fact permanently. Rejects with MEMORY_UNKNOWN, with RUN_ACTIVE if the fact is not
    * forgotten, and with ERASE_IMPOSSIBLE.
    */
-  async erase(id: string, reason: string, person: MemoryPerson): Promise<Submitted> {
+  async erase(id: string, why: ErasureReason, person: MemoryPerson): Promise<Submitted> {
     await this.#mustExist(id)
-    const what = { all: true as const, reason: await this.#ports.redact(reason) }
+    const what = { all: true as const, ...why, reason: await this.#ports.redact(why.reason) }
     return erase(this.#ports, memory, memoryStream(id), what, this.#personal(person), { forget: async () => {} })
   }
 

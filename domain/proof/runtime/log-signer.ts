@@ -1,7 +1,7 @@
 import type { Cursor } from '../../log/cursor.ts'
 import type { Actor, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
-import { type Checkpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
+import { type LogCheckpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import {
   ED25519,
@@ -61,7 +61,7 @@ export class LogSigner {
   #head: SignedHead | null = null
   #key: NoteSigner | null = null
   /** The last signed checkpoint, while the log is not known to continue it; null: it does. */
-  #broken: Checkpoint | null = null
+  #broken: LogCheckpoint | null = null
   #following: Promise<void> = Promise.resolve()
   /** The last reported failure. */
   #failure: string | null = null
@@ -198,7 +198,7 @@ export class LogSigner {
     }
   }
 
-  async #lastCheckpoint(): Promise<Checkpoint | null> {
+  async #lastCheckpoint(): Promise<LogCheckpoint | null> {
     const head = await this.#ports.store.lastHead()
     return head === null ? null : parseCheckpoint(splitNote(head.note).text)
   }

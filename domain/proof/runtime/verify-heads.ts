@@ -1,4 +1,4 @@
-import { type Checkpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
@@ -28,7 +28,7 @@ export interface VerifiedHeads {
   readonly problems: readonly HeadProblem[]
 }
 
-interface Claim extends Checkpoint {
+interface Claim extends LogCheckpoint {
   readonly what: 'HEAD' | 'ANCHOR'
   readonly name: string
 }
@@ -129,7 +129,7 @@ interface Unopened {
   readonly size: number | null
 }
 
-function opening(note: string, origins: readonly Origin[]): Checkpoint | Unopened {
+function opening(note: string, origins: readonly Origin[]): LogCheckpoint | Unopened {
   try {
     const keys = origins.flatMap(({ vkeys }) => vkeys.map(parseVkey))
     const { origin, size, root } = openCheckpoint(note, keys)

@@ -3,7 +3,7 @@ import { hex } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
 import { erasable, erase } from '../../stream/runtime/erasure/erase.ts'
-import type { ErasableBody, ErasureChoice } from '../../stream/runtime/erasure/types.ts'
+import type { ErasableBody, ErasureChoice, ErasureReason } from '../../stream/runtime/erasure/types.ts'
 import { history } from '../../stream/runtime/history.ts'
 import type { Submitted } from '../../stream/runtime/mailbox.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
@@ -46,9 +46,9 @@ export class ContextStores {
    * Erases all values of a variable permanently; `key` null: of all variables. Repeating the call is safe. Rejects with
    * `STORE_UNKNOWN` or `VARIABLE_NOT_FOUND`, and with the errors of the domain's `erase`.
    */
-  async erase(store: string, key: string | null, reason: string, person: ContextPerson): Promise<Submitted> {
+  async erase(store: string, key: string | null, why: ErasureReason, person: ContextPerson): Promise<Submitted> {
     const which = await this.#which(store, key)
-    const what = { ...which, reason: (await this.#ports.hide(reason)) as string }
+    const what = { ...which, ...why, reason: (await this.#ports.hide(why.reason)) as string }
     const asker = { ...person, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
     return erase(this.#ports, context, contextStream(store), what, asker, { forget: async () => {} })
   }

@@ -1,7 +1,7 @@
 import type { Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
-import { bodyHasher } from '../../log/seal.ts'
+import { bodyHasher, SALT_BYTES } from '../../log/seal.ts'
 import type { BlobStore } from '../../ports/index.ts'
 import type { Attachment } from '../aggregate.ts'
 import { yielder } from './yield-to-event-loop.ts'
@@ -9,7 +9,7 @@ import { yielder } from './yield-to-event-loop.ts'
 /** Bytes in memory at a time. */
 const PART = 1024 * 1024
 
-/** The bytes `from` to `to` (exclusive) of a blob, part by part. Rejects as the store does. */
+/** The stored bytes `from` to `to` (exclusive) of a blob, part by part. Rejects as the store does. */
 export async function* blobParts(
   blobs: BlobStore,
   owner: string,
@@ -27,19 +27,19 @@ export async function* blobParts(
 }
 
 /**
- * Whether the attachment in the blob store has the size and the salted hash that the event names. Yields to the event
- * loop between parts. Rejects as the store does.
+ * Whether the attachment in the blob store has the size and the hash that the event names. Yields to the event loop
+ * between parts. Rejects as the store does.
  */
-export async function isAttached(blobs: BlobStore, owner: string, { salt, size, hash }: Attachment): Promise<boolean> {
-  const hasher = bodyHasher(Buffer.from(salt, 'hex'))
+export async function isAttached(blobs: BlobStore, owner: string, { size, hash }: Attachment): Promise<boolean> {
+  const hasher = bodyHasher()
   const yieldToEventLoop = yielder()
   let found = 0
-  for await (const part of blobParts(blobs, owner, hash, 0, size + 1)) {
+  for await (const part of blobParts(blobs, owner, hash, 0, SALT_BYTES + size + 1)) {
     hasher.update(part)
     found += part.length
     await yieldToEventLoop()
   }
-  return found === size && hasher.hex() === hash
+  return found === SALT_BYTES + size && hasher.hex() === hash
 }
 
 /** Rejects with BLOB_MISSING, or with LOG_CORRUPT when an attachment was altered. */

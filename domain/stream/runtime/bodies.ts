@@ -1,14 +1,14 @@
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
-import { isSealedBody } from '../../log/seal.ts'
+import { sealedBody } from '../../log/seal.ts'
 import type { EventLog } from '../../ports/index.ts'
 import type { Stores } from './ports.ts'
 
-/** An event's inline body; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
+/** An event's inline body without its salt; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
 export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
 
-/** An event's body, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
+/** An event's body without its salt, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
@@ -37,9 +37,10 @@ export async function wasErasedSince(
   return false
 }
 
-/** Checks a body against its salted hash: decisions may use only bodies that the chain proves. Throws LOG_CORRUPT. */
+/** Checks stored bytes against their hash: decisions may use only bodies that the chain proves. Throws LOG_CORRUPT. */
 function asSealed({ stream, revision, body }: RecordedEvent['header'], bytes: Uint8Array): Uint8Array {
-  if (isSealedBody(body, bytes)) return bytes
+  const sealed = sealedBody(body, bytes)
+  if (sealed !== null) return sealed
   const what = `the body of ${stream}@${revision} is not the one that was sealed`
   throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)
 }

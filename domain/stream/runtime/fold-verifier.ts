@@ -22,11 +22,10 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
   }
 
   /**
-   * Folds the next event. `left`: the event rebuilt from its residue after an erasure. Returns a promise only for the
+   * Folds the next event. `body`: without its salt; null: erased, or missing. `left`: the event rebuilt from its residue after an erasure. Returns a promise only for the
    * first event of a stream that continues another one, because the source is folded first; otherwise null.
    */
-  next(recorded: RecordedEvent, blob: Uint8Array | null | undefined, left: Event | null): Promise<void> | null {
-    const body = blob === undefined ? recorded.body : blob
+  next(recorded: RecordedEvent, body: Uint8Array | null, left: Event | null): Promise<void> | null {
     if (recorded.header.digest !== undefined) this.recorded++
     if (this.stopped) return null
     if (left === null && (recorded.erased || body === null)) {
@@ -37,7 +36,7 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     const { header } = recorded
     const { aggregate } = this
     try {
-      const event = left ?? aggregate.decode(header, body as Uint8Array)
+      const event = left ?? aggregate.decode(header, body!)
       const fault = aggregate.fault(event)
       if (fault !== null)
         this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape: ${fault}`)

@@ -4,7 +4,7 @@ import type { Aggregate, AnyAggregate, StreamEvent } from '../aggregate.ts'
 import type { CausedContext } from '../emitter.ts'
 import { StreamError } from '../errors.ts'
 import { erasable, erase } from './erasure/erase.ts'
-import type { Asker, ErasableBody, ErasureChoice } from './erasure/types.ts'
+import type { Asker, ErasableBody, ErasureChoice, ErasureReason } from './erasure/types.ts'
 import { type Asking, Mailbox, type Submitted } from './mailbox.ts'
 import type { StreamPorts } from './ports.ts'
 import type { StreamProof } from './proof.ts'
@@ -80,9 +80,9 @@ export class Streams {
    * Empties bodies of a stream permanently. Only for kinds whose bodies no service keeps in memory. Repeating the call
    * is safe. Rejects with STREAM_UNKNOWN, and as the function `erase` does.
    */
-  async erase(stream: string, which: ErasureChoice, reason: string, asker: Asker): Promise<Submitted> {
+  async erase(stream: string, which: ErasureChoice, why: ErasureReason, asker: Asker): Promise<Submitted> {
     await this.erasable(stream, which)
-    const what = { ...which, reason: (await this.#ports.hide(reason)) as string }
+    const what = { ...which, ...why, reason: (await this.#ports.hide(why.reason)) as string }
     return erase(this.#ports, this.#mustKnow(stream), stream, what, asker, { forget: async () => {} })
   }
 

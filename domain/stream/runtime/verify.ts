@@ -2,6 +2,7 @@ import { isStreamDamage } from '../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
+import { unsalted } from '../../log/seal.ts'
 import { StreamVerifier } from '../../log/verify.ts'
 import type { Aggregate, Attachment, StreamEvent } from '../aggregate.ts'
 import { isAttached } from './attachments.ts'
@@ -34,12 +35,13 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
       for (const event of page) {
         const { header } = event
         const left = event.erased ? await residues.of(header) : null
-        const own = event.erased ? null : (event.body ?? blobs.get(header.revision))
+        const stored = event.erased ? null : (event.body ?? blobs.get(header.revision))
+        const own = stored && unsalted(stored)
         if (own) see?.(header, own)
         const attachment = own ? aggregate.attachment?.(header, own) : undefined
         const lost = attachment && (await attachmentFault(stores, event, attachment))
         if (lost) attached.push({ revision: header.revision, code: 'BLOB', message: lost })
-        const waits = fold.next(event, blobs.get(header.revision), left)
+        const waits = fold.next(event, own ?? null, left)
         if (waits !== null) await waits
       }
     }

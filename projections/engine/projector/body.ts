@@ -1,13 +1,13 @@
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
-import { isSealedBody } from '../../../domain/log/seal.ts'
+import { sealedBody } from '../../../domain/log/seal.ts'
 import { wasErasedSince } from '../../../domain/stream/runtime/bodies.ts'
 import type { Stores } from '../../../domain/stream/runtime/ports.ts'
 import type { Poison } from '../changes/poison.ts'
 import { isDamaged, type LogEntry } from './damage.ts'
 
-/** A body's bytes; null: erased, or not read. */
+/** A body's bytes without the salt; null: erased, or not read. */
 export type Body = Uint8Array | null | { readonly poison: Poison }
 
 /** The size of an entry's body in memory, in bytes. */
@@ -15,7 +15,7 @@ export const bodySize = (entry: LogEntry): number => (isDamaged(entry) || entry.
 
 /** An inline body; null: none. A body that differs from the sealed one is poison. */
 export function atHand({ header, body }: RecordedEvent): Body {
-  return body && (isSealedBody(header.body, body) ? body : altered('body'))
+  return body && (sealedBody(header.body, body) ?? altered('body'))
 }
 
 /**
@@ -30,8 +30,7 @@ export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): P
   if (body.place === 'inline')
     return { poison: { code: 'BODY_MISMATCH', message: 'the log holds no body; restore it, then release' } }
   try {
-    const bytes = await blobs.get(ownerOf(event.header), body.hash)
-    return isSealedBody(body, bytes) ? bytes : altered('blob')
+    return sealedBody(body, await blobs.get(ownerOf(event.header), body.hash)) ?? altered('blob')
   } catch (error) {
     if (!(error instanceof LogError && error.code === 'BLOB_MISSING')) throw error
     if (await wasErasedSince(log, event, error)) return null

@@ -2,6 +2,7 @@ import { isStreamDamage } from '../../../domain/log/damage.ts'
 import { FORMAT, type RecordedEvent } from '../../../domain/log/envelope.ts'
 import { erasedFact } from '../../../domain/log/erased.ts'
 import { kindOf, runOf } from '../../../domain/log/owner.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import type { StreamKinds } from '../../kinds.ts'
 import { Collapsed } from '../changes/collapse.ts'
@@ -283,7 +284,7 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
 }
 
 const minReader = (event: RecordedEvent, kind: StreamKind | undefined): number =>
-  Math.max(event.header.minReader ?? 1, kind?.minReader(event, event.body) ?? 1)
+  Math.max(event.header.minReader ?? 1, kind?.minReader(event, event.body && unsalted(event.body)) ?? 1)
 
 /** Null: the event directly follows the one before it. */
 function gapAt({ header: { stream, revision } }: RecordedEvent, before: StreamRow | undefined): Poison | null {

@@ -71,7 +71,7 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
         inputTokens: 12,
         cachedInputTokens: null,
         outputTokens: 3,
-        cost: { nanos: 250_000_000, scope: 'session' },
+        cost: { nanoDollars: 250_000_000, scope: 'session' },
       },
     ])
   })

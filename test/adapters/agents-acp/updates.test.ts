@@ -56,7 +56,7 @@ test('usage is what the agent tells, and null where it tells none', () => {
   told(mapping, { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 1, currency: 'EUR' } })
   expect(mapping.usage({})).toBeNull()
   told(mapping, { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 0.5, currency: 'USD' } })
-  const cost = { nanos: 500_000_000, scope: 'session' }
+  const cost = { nanoDollars: 500_000_000, scope: 'session' }
   expect(mapping.usage({})).toEqual({
     scope: 'run',
     inputTokens: null,

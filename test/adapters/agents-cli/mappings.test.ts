@@ -51,7 +51,7 @@ describe('usage, as each program counts it', () => {
         inputTokens: 4_022,
         cachedInputTokens: 300,
         outputTokens: 168,
-        cost: { nanos: 13_700_000, scope: 'session' },
+        cost: { nanoDollars: 13_700_000, scope: 'session' },
         model: 'claude-sonnet-4-5',
       },
     ])
@@ -80,7 +80,7 @@ describe('usage, as each program counts it', () => {
         inputTokens: 2 * 1_234,
         cachedInputTokens: 200,
         outputTokens: 112,
-        cost: { nanos: 5_242_000, scope: 'run' },
+        cost: { nanoDollars: 5_242_000, scope: 'run' },
       },
     ])
   })

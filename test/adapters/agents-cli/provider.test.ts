@@ -7,7 +7,7 @@ import { puppetGateway } from '../../support/external/in-process.ts'
 // Seed 004, LLM Provider Interface; CONTRACTS 14, Provider. With the real harness: test/agents/spawn.test.ts.
 
 const USAGE = { scope: 'run', inputTokens: 9, cachedInputTokens: 4, outputTokens: 2 } as const
-const COST = { nanos: 250_000_000, scope: 'run' } as const
+const COST = { nanoDollars: 250_000_000, scope: 'run' } as const
 
 function providing() {
   const { gateway, puppet, log } = puppetGateway()

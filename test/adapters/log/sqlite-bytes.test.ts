@@ -22,7 +22,7 @@ test('any header and body of the format is rebuilt exactly, also by the next pro
       const inOrder = [...drafts].sort((a, b) => (a.header.timestamp < b.header.timestamp ? -1 : 1))
       const sealed = inOrder.map(({ header, body, text }, index) => {
         const salted = saltBody(text ? Buffer.from('words '.repeat(400)) : body, bytesOf(`${index}`, 16))
-        const own = { ...header.body, salt: salted.header.salt, hash: salted.header.hash, size: salted.bytes.length }
+        const own = { ...header.body, hash: salted.header.hash, size: salted.header.size }
         const stored = header.body.place === 'inline' ? salted.bytes : null
         const place = { stream: `${index}${header.stream}`, revision: 0 }
         return seal(

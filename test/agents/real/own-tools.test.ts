@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, type TestContext, test } from 'vitest'
 import { claudeCode } from '../../../adapters/agents/cli/claude-code.ts'
 import { openKeepUp } from '../../../api/index.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { noting } from '../../api/agent-tools-support.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { CACHE, CLIS, installed, type RealCli } from './clis.ts'
@@ -70,7 +71,10 @@ describe('keepup’s tools over MCP', { timeout: 300_000 }, () => {
       const ofCall = ofChild.filter(({ header }) => header.toolCallId !== undefined).map(({ header }) => header.type)
       expect(ofCall).toEqual(['tool_call_requested', 'tool_call_start', 'tool_call_end'])
       const ended = ofChild.find(({ header }) => header.type === 'external_ended')!
-      expect(JSON.parse(new TextDecoder().decode(ended.body!))).toMatchObject({ success: true, finalText: ANSWER })
+      expect(JSON.parse(new TextDecoder().decode(unsalted(ended.body!)))).toMatchObject({
+        success: true,
+        finalText: ANSWER,
+      })
       expect(left()).toEqual(before)
     })
 })

@@ -9,6 +9,7 @@ import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { countOnly } from '../../../domain/log/root.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, least, rate } from '../figure.ts'
@@ -50,7 +51,7 @@ export const fold: Case = {
     const recorded: RecordedEvent[] = []
     for await (const page of log.read(agentStream(agentId), { limit: EVENTS })) recorded.push(...page)
     const count = recorded.length
-    const decoded = recorded.map(({ header, body }) => decode(header, body!))
+    const decoded = recorded.map(({ header, body }) => decode(header, unsalted(body!)))
     const headers = recorded.map(({ header }) => canonicalHeader(header))
 
     const folding = await paired(
@@ -59,9 +60,9 @@ export const fold: Case = {
       () => repeat(() => decoded.reduce((sum, { revision }) => sum + revision, 0)),
     )
     const hashing = () => {
-      recorded.forEach(({ header, body, hash }, i) => {
-        JSON.parse(Buffer.from(body!).toString('utf8'))
-        createHash('sha256').update(header.body.salt, 'hex').update(body!).digest()
+      recorded.forEach(({ body, hash }, i) => {
+        JSON.parse(Buffer.from(unsalted(body!)).toString('utf8'))
+        createHash('sha256').update(body!).digest()
         createHash('sha256').update(hash, 'hex').update(headers[i]!).digest()
       })
     }

@@ -7,6 +7,7 @@ import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { KeptPoints } from '../../../domain/agent/runtime/history/kept-points.ts'
 import { agentAt, stateAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { appendsAfter } from '../floor/writer.ts'
 import { median } from '../measure.ts'
 import type { Cold } from './state.ts'
@@ -40,7 +41,7 @@ for (const { events, bodies: stored } of appendsAfter(fileOf(at.log), 0).appends
   for (const event of events) sizes.set(Number(event[0]), Number(event[2]) <= head.revision ? Number(event[7]) : 0)
   for (const [position, packed, bytes] of stored) {
     const size = sizes.get(Number(position)) ?? 0
-    if (size > 0) bodies.push(Buffer.from(unpackBody(bytes as Uint8Array, Number(packed), size)))
+    if (size > 0) bodies.push(Buffer.from(unsalted(unpackBody(bytes as Uint8Array, Number(packed), SALT_BYTES + size))))
   }
 }
 const parsing = clock()

@@ -55,7 +55,7 @@ export async function writeLong(
     const request = requestOf(n, change.frontier, 'f'.repeat(64))
     const received = receivedOf(id, request, request, true)
     const key = { documentId: id, caller: 'user:bench', clientRequestId: request.client_request_id }
-    const commandId = commandOf(log.logId, key, request)
+    const commandId = commandOf(log.logId, key)
     add({ kind: 'apply', received, change, diagnostics: [], annotations: ['bench'] }, commandId)
     if (waiting.length >= AT_ONCE) await append()
   }

@@ -83,7 +83,7 @@ export function contextStoresContract(kit: TablesKit): void {
       await notes.set('b', 'other')
       await notes.set('a', 'second')
       const { db, projector, tables } = await inTables()
-      await stores.erase('notes', 'a', 'private', { by: ANN })
+      await stores.erase('notes', 'a', { reason: 'private' }, { by: ANN })
       await projector.catchUp()
       const shown = (await listStoredVariables(db, { store: 'notes', limit: 9 })).map((row) => [row.key, row.erased])
       expect(shown).toEqual([

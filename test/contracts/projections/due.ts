@@ -10,7 +10,7 @@ const input = (a: Actor, wakeAt?: number | null) =>
   a.user('user_input', { text: 'go' }, wakeAt === undefined ? NOT_LAST : { wakeAt })
 /** The header of an event that is not the last of its append. */
 const NOT_LAST = { wakeAt: undefined as unknown as null }
-const claimed = { driverId: 'd', epoch: 1, minReader: 1, build: 'b' }
+const claimed = { driverId: 'd', epoch: 1, minReader: 1, keepup: 'b' }
 
 export function dueContract(kit: TablesKit): void {
   describe('the agents to drive', () => {

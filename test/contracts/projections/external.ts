@@ -23,7 +23,7 @@ const USAGE = {
   cachedInputTokens: 40,
   outputTokens: 5,
   model: 'model-x',
-  cost: { nanos: 1_500_000_000, scope: 'run' },
+  cost: { nanoDollars: 1_500_000_000, scope: 'run' },
 } as const
 
 async function told(kit: TablesKit) {
@@ -171,7 +171,7 @@ export function externalContract(kit: TablesKit): void {
       const resumed = { 'agent_api.session.resume.v1': { selector: 'last' } } as const
       ;(puppet.backend.capabilities as string[]).push('agent_api.session.resume.v1')
       const run = await gateway.run('fake', { prompt: 'go', extensions: resumed })
-      await puppet.emit({ usage: { ...USAGE, scope: 'session', cost: { nanos: 7, scope: 'session' } } })
+      await puppet.emit({ usage: { ...USAGE, scope: 'session', cost: { nanoDollars: 7, scope: 'session' } } })
       puppet.exit()
       await run.completion
       await open()

@@ -52,7 +52,7 @@ export function projectorContract(kit: TablesKit): void {
       ['a call event without its call', (a: Actor) => a.write('tool_call_intent', { attempt: 1 }), 'SHAPE'],
       [
         'a negative minReader',
-        (a: Actor) => a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: -1, build: 'b' }),
+        (a: Actor) => a.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: -1, keepup: 'b' }),
         'SHAPE',
       ],
     ])('%s parks its stream and no other', async (_, write, expected) => {
@@ -211,7 +211,7 @@ export function projectorContract(kit: TablesKit): void {
       actor.start()
       actor.write(
         'driver_claimed',
-        { driverId: 'd', epoch: 1, minReader: 2, build: 'b', newMember: true },
+        { driverId: 'd', epoch: 1, minReader: 2, keepup: 'b', newMember: true },
         { version: 2 },
       )
       const { tables, dump, projector } = await open(log)

@@ -8,7 +8,7 @@ import { listRuns } from '../../../projections/agent/queries/runs.ts'
 import { eventStarts, eventsAfter } from '../../../projections/engine/queries/events.ts'
 import { family, openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
-import { HASH } from '../../support/projections/spec.ts'
+import { DECIDED, HASH } from '../../support/projections/spec.ts'
 import { tell } from '../../support/projections/tell.ts'
 
 export function queriesContract(kit: TablesKit): void {
@@ -231,7 +231,7 @@ export function queriesContract(kit: TablesKit): void {
       const { log, root } = family()
       root.user(
         'approval_decided',
-        { decision: 'rejected', argumentsHash: HASH, reason: 'no' },
+        { decision: 'rejected', decided: DECIDED, argumentsHash: HASH, reason: 'no' },
         { toolCallId: 'r1.t1.c1' },
       )
       const db = await open(log)
@@ -259,7 +259,7 @@ export function queriesContract(kit: TablesKit): void {
         root.write('approval_requested', { ...body, expiresAt: new Date(T0).toISOString() }, { toolCallId: id })
         if (state === 'cancelled') root.endCall(id, 'run_command', { code: 'CANCELLED', message: 'x' })
         else if (state !== 'pending')
-          root.user('approval_decided', { decision: state, argumentsHash: HASH }, { toolCallId: id })
+          root.user('approval_decided', { decision: state, decided: DECIDED, argumentsHash: HASH }, { toolCallId: id })
         asked.push({ id, run: root.id, state })
       }
       const db = await open(log)

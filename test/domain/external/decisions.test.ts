@@ -168,7 +168,13 @@ describe('what the agent asks leave for', () => {
     refused(decide(0, { questionHash: '0'.repeat(64) }), 'QUESTION_CHANGED')
     refused(decide(1), 'APPROVAL_NOT_PENDING')
     expect(then(run, decide(0, { questionHash: questionHash(asked) }))).toEqual([
-      ['permission_decided', { toolCallId: 'x1.t0.c0', argumentsHash, decision: 'approved' }],
+      [
+        'permission_decided',
+        {
+          ...{ toolCallId: 'x1.t0.c0', requestHash: argumentsHash, decision: 'approved' },
+          decided: expect.objectContaining({ method: 'person', policyHash: null, shownHash: questionHash(asked) }),
+        },
+      ],
     ])
     refused(decide(0), 'APPROVAL_NOT_PENDING')
     run.decide({ kind: 'end', outcome: EXITED })
@@ -203,7 +209,7 @@ describe('a budget', () => {
   it('is kept with the price where the backend tells tokens alone', () => {
     const run = withTerms({ price, budget: { tokens: null, nanoDollars: 36 } })
     expect(then(run, used())).toMatchObject([
-      ['usage_reported', { scope: 'run', cost: { nanos: 36, scope: 'run', priced: true } }],
+      ['usage_reported', { scope: 'run', cost: { nanoDollars: 36, scope: 'run', priced: true } }],
     ])
     expect(then(run, used({ outputTokens: 6 }))).toMatchObject([
       ['usage_reported', {}],
@@ -220,9 +226,9 @@ describe('a budget', () => {
     expect(then(withTerms({ budget, extensions }), used({ outputTokens: 6 }))).toHaveLength(1)
   })
   it("leaves a backend's own figure of the cost as it is", () => {
-    const cost = { nanos: 7, scope: 'session' }
+    const cost = { nanoDollars: 7, scope: 'session' }
     expect(then(withTerms({ price }), used({ cost }))).toMatchObject([
-      ['usage_reported', { cost: { nanos: 7, scope: 'run' } }],
+      ['usage_reported', { cost: { nanoDollars: 7, scope: 'run' } }],
     ])
   })
 })

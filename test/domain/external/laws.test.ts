@@ -9,6 +9,7 @@ import { owed } from '../../../domain/external/owed.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { FORMAT, type Header } from '../../../domain/log/envelope.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { EXITED, Run, START } from '../../support/external/decider.ts'
 import { property } from '../../support/property.ts'
 
@@ -46,7 +47,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       inputTokens: fc.nat(),
       cachedInputTokens: fc.nat(),
       outputTokens: fc.nat(),
-      cost: fc.option(fc.record({ nanos: fc.nat(), scope: fc.constant('run' as const) })),
+      cost: fc.option(fc.record({ nanoDollars: fc.nat(), scope: fc.constant('run' as const) })),
     }),
   }),
   fc.record({ kind: fc.constant('cancel' as const) }),
@@ -161,7 +162,7 @@ const headerOf = (event: ExternalEvent, size: number): Header => ({
   commandId: event.commandId,
   actor: event.actor,
   ...(event.driver !== undefined && { driver: event.driver }),
-  body: { place: 'inline', size, mediaType: 'application/json', salt: '0'.repeat(32), hash: event.bodyHash },
+  body: { place: 'inline', size, mediaType: 'application/json', hash: event.bodyHash },
 })
 
 test('what is sealed is decoded to the event that was folded', () => {
@@ -174,9 +175,9 @@ test('what is sealed is decoded to the event that was folded', () => {
         else if ('decides' in one) drafts.push(...decideAny(run, one))
         else if (one.kind !== 'batch') drafts.push(...run.decide(one))
       for (const { event, body } of drafts) {
-        const header = headerOf(event, body.bytes.length)
+        const header = headerOf(event, body.header.size)
         expect(() => canonicalHeader(header)).not.toThrow()
-        expect(external.decode(header, body.bytes)).toStrictEqual(event)
+        expect(external.decode(header, unsalted(body.bytes))).toStrictEqual(event)
       }
     }),
     property(40),
@@ -189,7 +190,7 @@ test('erasing what was said changes neither the fold nor its digests, and leaves
       const { events, state } = walk([{ kind: 'cancel', reason: 'WORD' } as const, ...moves].slice(moves.length % 2))
       let after: ExternalState | null = null
       for (const event of events) {
-        const body = external.erasing.residue(event.type, event.body)
+        const body = external.erasing.residue(event.type, event.body, event.bodyHash)
         expect(bodyFault(event.type, body)).toBeNull()
         const header = headerOf(event, 2)
         after = external.evolve(after, external.decodeKept(header, { version: 1, body }))
@@ -207,9 +208,9 @@ test('erasing what was said changes neither the fold nor its digests, and leaves
 test('a decoder stops at what a newer program wrote, and at what is no JSON', () => {
   const [draft] = new Run().decide(START)
   const { event, body } = draft!
-  const header = headerOf(event, body.bytes.length)
+  const header = headerOf(event, body.header.size)
   const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
-  const code = (change: Partial<Header>, of = body.bytes) => {
+  const code = (change: Partial<Header>, of = unsalted(body.bytes)) => {
     try {
       external.decode({ ...header, ...change }, of)
       return 'none'
@@ -222,7 +223,7 @@ test('a decoder stops at what a newer program wrote, and at what is no JSON', ()
   expect(code({ version: 2 })).toBe('UNKNOWN_EVENT')
   expect(code({ format: 2 as 1 })).toBe('LOG_NEWER')
   expect(code({ minReader: 2 })).toBe('LOG_NEWER')
-  const claim = { driverId: 'd1', epoch: 1, minReader: 2, build: '9.0.0' }
+  const claim = { driverId: 'd1', epoch: 1, minReader: 2, keepup: '9.0.0' }
   expect(code({ type: 'driver_claimed' }, bytes(claim))).toBe('LOG_NEWER')
   expect(code({}, Buffer.from('{'))).toBe('LOG_CORRUPT')
 })

@@ -94,7 +94,7 @@ describe('what a backend reports', () => {
     ['no whole number', { ...usage, outputTokens: 1.5 }],
     ['more than a number holds', { ...usage, inputTokens: 2 ** 53 }],
     ['more tokens than any run can use', { ...usage, inputTokens: 2e12 }],
-    ['more money than any run can use', { ...usage, cost: { nanos: 2e13, scope: 'run' as const } }],
+    ['more money than any run can use', { ...usage, cost: { nanoDollars: 2e13, scope: 'run' as const } }],
   ])('a usage of %s is told as an error, and the run goes on', async (_, told) => {
     const { gateway, puppet, log } = puppetGateway()
     const run = await gateway.run('fake', { prompt: 'go' })

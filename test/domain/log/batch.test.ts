@@ -5,7 +5,7 @@ import { blobsOf, MAX_INLINE_APPEND, MAX_INLINE_BODY } from '../../../domain/log
 import { checkChain, checkNext } from '../../../domain/log/chain.ts'
 import { Header, type SealedEvent } from '../../../domain/log/envelope.ts'
 import { logIdOf, sealIdentity } from '../../../domain/log/identity.ts'
-import { GENESIS } from '../../../domain/log/seal.ts'
+import { GENESIS, SALT_BYTES } from '../../../domain/log/seal.ts'
 import { anyHeader } from '../../support/headers.ts'
 import { property } from '../../support/property.ts'
 import { bytesOf, NEW, Sealer, tipOf } from '../../support/sealing.ts'
@@ -93,12 +93,12 @@ describe('a batch', () => {
       const [event] = new Sealer().batch(stream, NEW, [{}])
       return {
         ...event!,
-        body: new Uint8Array(size),
+        body: new Uint8Array(SALT_BYTES + size),
         header: { ...event!.header, body: { ...event!.header.body, size } },
       }
     }
-    expect(() => checkBatch(stream, -1, [big(16 * 1024 * 1024)])).not.toThrow()
-    expect(() => checkBatch(stream, -1, [big(16 * 1024 * 1024 + 1)])).toThrow(refusal('APPEND_TOO_LARGE'))
+    expect(() => checkBatch(stream, -1, [big(16 * 1024 * 1024 - SALT_BYTES)])).not.toThrow()
+    expect(() => checkBatch(stream, -1, [big(16 * 1024 * 1024 - SALT_BYTES + 1)])).toThrow(refusal('APPEND_TOO_LARGE'))
   })
 
   test('its header is refused exactly where the format refuses it', () => {
@@ -131,7 +131,7 @@ describe('a batch', () => {
       ['digest', 'value'],
       ['digest', 'fold'],
     ]
-    const inBody = ['place', 'salt', 'hash', 'mediaType', 'size'].map((name) => ['body', name])
+    const inBody = ['place', 'hash', 'mediaType', 'size'].map((name) => ['body', name])
     const [sealed] = new Sealer().batch(stream, NEW, [{}])
     fc.assert(
       fc.property(anyHeader, fc.constantFrom(...paths, ...more, ...inBody), junk, (any, path, value) => {
@@ -142,7 +142,9 @@ describe('a batch', () => {
         const size = header.body.size
         fc.pre(typeof size !== 'number' || size < 1000 || header.body.place === 'blob' || size !== Math.trunc(size))
         const body =
-          header.body.place === 'inline' && typeof size === 'number' && size >= 0 ? new Uint8Array(size) : null
+          header.body.place === 'inline' && typeof size === 'number' && size >= 0
+            ? new Uint8Array(SALT_BYTES + size)
+            : null
         const check = () => checkBatch(stream, -1, [{ ...sealed!, header, body }])
         if (Header.safeParse(header).success) expect(check).not.toThrow()
         else expect(check).toThrow(INVALID)

@@ -6,7 +6,7 @@ import { formatCursor, parseCursor } from '../../../domain/log/cursor.ts'
 import { Header } from '../../../domain/log/envelope.ts'
 import { base32, runIdOf } from '../../../domain/log/ids.ts'
 import { append, EMPTY_ROOT, type Root } from '../../../domain/log/root.ts'
-import { bodyHash, chainHash, eventId, GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
+import { bodyHash, chainHash, eventId, GENESIS, saltBody, seal, sealedBody } from '../../../domain/log/seal.ts'
 import { anyHeader } from '../../support/headers.ts'
 import { property } from '../../support/property.ts'
 
@@ -63,8 +63,14 @@ describe('sealing', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array({ minLength: 16, maxLength: 16 }), anyHeader, (body, salt, header) => {
         const other = salt.map((byte, index) => (index === 0 ? byte ^ 1 : byte))
-        const [one, two] = [salt, other].map((s) => seal(GENESIS, { ...header, body: saltBody(body, s).header }, body))
-        expect(one!.header.body.hash).toBe(bodyHash(salt, body))
+        const stored = saltBody(body, salt)
+        const [one, two] = [stored, saltBody(body, other)].map(({ header: about, bytes }) =>
+          seal(GENESIS, { ...header, body: about }, bytes),
+        )
+        expect(Buffer.from(stored.bytes)).toEqual(Buffer.concat([salt, body]))
+        expect(one!.header.body.hash).toBe(bodyHash(stored.bytes))
+        expect(Buffer.from(sealedBody(one!.header.body, stored.bytes.slice())!)).toEqual(Buffer.from(body))
+        expect(one!.header.body.hash).not.toBe(two!.header.body.hash)
         expect(one!.id).not.toBe(two!.id)
       }),
       property(100),

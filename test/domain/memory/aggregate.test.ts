@@ -58,7 +58,7 @@ test('whatever is asked: no decision that the fold refuses, and erased words cha
       const { events, state } = after(commands)
       let folded: MemoryState | null = null
       for (const event of events) {
-        const body = memory.erasing.residue(event.type, event.body)
+        const body = memory.erasing.residue(event.type, event.body, event.bodyHash)
         expect(new TextDecoder().decode(canonicalBytes(body))).not.toMatch(/"text":"|"reason":"/)
         folded = memory.evolve(folded, { ...event, body } as MemoryEvent)
       }

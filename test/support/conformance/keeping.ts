@@ -114,7 +114,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'nothing that was said is kept of them',
     test: runtime('erase-many'),
-    fault: fault('domain/tree/erased-spec.ts', 'withoutText', replace('operand', 'goal', 'role')),
+    fault: fault('domain/tree/erased-spec.ts', 'withoutText', replace('operand', 'roleWithoutText', 'role')),
   },
   {
     rule: 'erasure',

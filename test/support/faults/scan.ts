@@ -32,8 +32,8 @@ export function formsOf(secret: string): string[] {
   ]
 }
 
-/** Lists every place below a folder that contains one of the texts: in files, database rows and git objects. */
-export function placesOf(texts: readonly string[], folder: string): string[] {
+/** Lists every place below a folder that contains one of the texts or bytes: in files, database rows and git objects. */
+export function placesOf(texts: readonly (string | Uint8Array)[], folder: string): string[] {
   const found: string[] = []
   const search = (name: string, bytes: Uint8Array) => {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

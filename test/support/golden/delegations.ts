@@ -53,7 +53,7 @@ function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
       handles.set(agentId, handle)
       await run.append([
         { kind: 'batch', first: 0, events: [{ kind: 'TextOutput', text: 'I begin.' }] },
-        { kind: 'usage', usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } } },
+        { kind: 'usage', usage: { ...USAGE, cost: { nanoDollars: 5_000, scope: 'run' } } },
       ])
       if (run.state.tools !== undefined) await callTools(run, runs, world.clock)
       if (run.state.gates.length > 0) await end(DONE)

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { bodies, versions } from '../../../domain/agent/events/events.ts'
+import * as document from '../../../domain/document/stream/events.ts'
 import * as external from '../../../domain/external/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { Header } from '../../../domain/log/envelope.ts'
+import { LogCreated } from '../../../domain/log/identity.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
+import { LogLoss } from '../../../domain/log/loss/loss.ts'
+import * as memory from '../../../domain/memory/events.ts'
+import * as store from '../../../domain/store/events.ts'
+import { erasureEvents } from '../../../domain/stream/erasure.ts'
 
 interface Checked {
   readonly _zod: { readonly def: { readonly checks?: readonly { _zod: { def: { check: string } } }[] } }
@@ -20,21 +26,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded; older stored events still match. Each is a
  * path of members; `[]` means the items of an array, `{}` the members of a record.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': [
-    'spec.delegation.backends.{}.takesTools',
-    'spec.secrets.[].server',
-    'spec.tools.[].definitionHash',
-    'spec.withheld',
-  ],
-  'approval_decided@1': ['questionHash', 'files'],
-  'approval_voided@1': ['tool.definitionHash'],
-  'child_delegated@1': ['backend.tools'],
-  'external_started@1': ['tools'],
-  'model_call_end@1': ['calls.[].permission', 'inputEstimate'],
-  'process_start@1': ['confinement'],
-  'tool_call_start@1': ['permission'],
-}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {}
 
 interface Schema {
   properties?: Record<string, Schema>
@@ -72,6 +64,20 @@ export function shapes(): Record<string, string> {
 
 /** The shapes of external runs' events. */
 export const externalShapes = (): Record<string, string> => shapesOf(external.bodies, external.versions)
+
+const inVersion1 = (kind: string, types: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(Object.entries(types).map(([type, schema]) => [`${kind}.${type}@1`, shapeOf(schema)]))
+
+/** The shapes of the events of all other streams, under `kind.type@version`. */
+export function otherShapes(): Record<string, string> {
+  const documents = Object.entries(shapesOf(document.bodies, document.versions))
+  return {
+    ...Object.fromEntries(documents.map(([name, hash]) => [`document.${name}`, hash])),
+    ...inVersion1('memory', { ...memory.bodies, ...erasureEvents }),
+    ...inVersion1('context', { ...store.bodies, ...erasureEvents }),
+    ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
+  }
+}
 
 function shapesOf<T extends string>(types: Readonly<Record<T, z.ZodType>>, versions: Readonly<Record<T, number>>) {
   const names = (Object.keys(types) as T[]).sort().map((type) => [`${type}@${versions[type]}`, types[type]] as const)

@@ -63,7 +63,7 @@ async function works(runs: StreamExternalLog): Promise<void> {
     await runs.ask('works', { kind: 'decide_permission', toolCallId, decision }, { by, commandId: `d${n}` })
     await run.look()
   }
-  await run.append([{ kind: 'usage', usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } } }])
+  await run.append([{ kind: 'usage', usage: { ...USAGE, cost: { nanoDollars: 5_000, scope: 'run' } } }])
   const exit = { code: 0, signal: null }
   await run.append([
     batch(6, 'Mended.'),

@@ -5,7 +5,7 @@ import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
-import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
+import { GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports/index.ts'
 
 /** Members of an event that a test sets. The log adds the rest. */
@@ -74,8 +74,7 @@ export class MemoryLog implements EventLog {
   add(draft: Draft): RecordedEvent {
     const places = this.#places(draft.stream)
     const previous = places.length > 0 ? this.events[places.at(-1)!]!.hash : GENESIS
-    const bytes = canonicalBytes(draft.body)
-    const salt = Buffer.alloc(16, this.events.length % 251)
+    const { bytes, header: body } = saltBody(canonicalBytes(draft.body), Buffer.alloc(16, this.events.length % 251))
     const agentId = draft.stream.replace(/^[a-z]+-/, '')
     const header: Header = {
       format: 1,
@@ -92,13 +91,7 @@ export class MemoryLog implements EventLog {
       ...(draft.toolCallId === undefined ? {} : { toolCallId: draft.toolCallId }),
       ...(draft.wakeAt === undefined ? {} : { wakeAt: draft.wakeAt }),
       ...(draft.minReader === undefined ? {} : { minReader: draft.minReader }),
-      body: {
-        place: draft.blob ? 'blob' : 'inline',
-        size: bytes.length,
-        mediaType: 'application/json',
-        salt: salt.toString('hex'),
-        hash: bodyHash(salt, bytes),
-      },
+      body: { ...body, place: draft.blob ? 'blob' : 'inline' },
     }
     if (draft.blob) this.blobs.held.set(`${ownerOf(header)}/${header.body.hash}`, bytes)
     for (const revision of draft.erases ?? []) this.#erase(places[revision]!)

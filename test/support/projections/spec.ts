@@ -46,3 +46,6 @@ export const spec = (changes: Partial<AgentSpec> = {}): AgentSpec =>
 
 /** A placeholder for any hash. */
 export const HASH = 'a'.repeat(64)
+
+/** A person's decision on a call. */
+export const DECIDED = { method: 'person', policyHash: HASH } as const

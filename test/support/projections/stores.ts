@@ -47,12 +47,12 @@ export class Stores {
     const left = gone.map(([revision, body]) => ({
       revision,
       version: 1,
-      body: context.erasing.residue('variable_set', body),
+      body: context.erasing.residue('variable_set', body, HASH),
     }))
     this.#add(name, 'residue', { bodies: left })
     const bodies = gone.map(([revision]) => ({ revision, bodyHash: HASH }))
     const erases = bodies.map(({ revision }) => revision)
-    this.#add(name, 'erased', { bodies, reason: 'asked to' }, false, erases)
+    this.#add(name, 'erased', { bodies, code: 'other', reason: 'asked to' }, false, erases)
     for (const revision of erases) sets.delete(revision)
   }
 

@@ -1,6 +1,7 @@
 import { agent } from '../../../domain/agent/decide/aggregate.ts'
 import { isEventType } from '../../../domain/agent/events/codec.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
 import { HASH, spec } from './spec.ts'
 
@@ -245,9 +246,10 @@ export class Actor {
   #residue(revision: number) {
     const { header, body } = this.#log.originals.filter(({ header: h }) => h.stream === agentStream(this.id))[revision]!
     const { type, version } = header
-    const bytes = body ?? this.#log.blobs.held.get(`${header.runId}/${header.body.hash}`)
-    if (!isEventType(type) || !bytes) return []
-    return [{ revision, version, body: agent.erasing.residue(type, JSON.parse(Buffer.from(bytes).toString('utf8'))) }]
+    const stored = body ?? this.#log.blobs.held.get(`${header.runId}/${header.body.hash}`)
+    if (!isEventType(type) || !stored) return []
+    const whole = JSON.parse(Buffer.from(unsalted(stored)).toString('utf8'))
+    return [{ revision, version, body: agent.erasing.residue(type, whole, header.body.hash) }]
   }
 
   /** Erases everything that the runtime erases of a run at once. */
@@ -263,6 +265,6 @@ export class Actor {
     const bodies = revisions.map((revision) => ({ revision, bodyHash: HASH }))
     const kept = revisions.flatMap((revision) => (lost.includes(revision) ? [] : this.#residue(revision)))
     if (kept.length > 0) this.user('residue', { bodies: kept })
-    this.user('erased', { bodies, reason: 'asked to' }, { erases: revisions })
+    this.user('erased', { bodies, code: 'other', reason: 'asked to' }, { erases: revisions })
   }
 }

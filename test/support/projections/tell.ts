@@ -1,7 +1,7 @@
 import { agentStream } from '../../../domain/log/ids.ts'
 import { delegate, kinship } from './kinship.ts'
 import { MemoryLog } from './memory-log.ts'
-import { HASH } from './spec.ts'
+import { DECIDED, HASH } from './spec.ts'
 import { Stores } from './stores.ts'
 import { Actor, Tape } from './story.ts'
 
@@ -57,7 +57,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   if (choice === 4) return actor.user('standing_approval', { tools: ['write_file'] })
   if (choice === 8) return actor.user('request_noted', { request: 'pause' })
   if (choice === 5)
-    return actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, build: 'b' })
+    return actor.write('driver_claimed', { driverId: 'd', epoch: 1 + tape.pick(5), minReader: 1, keepup: 'b' })
   if (choice === 7) {
     return actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
   }
@@ -177,7 +177,12 @@ function tools(actor: Actor, tape: Tape): unknown {
   if (call.status === 'asked') {
     const choice = tape.pick(3)
     if (choice === 2) actor.write('approval_expired', { argumentsHash: HASH }, of)
-    else actor.user('approval_decided', { decision: choice === 0 ? 'approved' : 'rejected', argumentsHash: HASH }, of)
+    else
+      actor.user(
+        'approval_decided',
+        { decision: choice === 0 ? 'approved' : 'rejected', decided: DECIDED, argumentsHash: HASH },
+        of,
+      )
     call.status = 'running'
     if (choice === 0 && tape.pick(4) === 0) {
       const tool = { description: 'Another.', parameters: {}, effect: 'pure' }

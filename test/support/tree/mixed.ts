@@ -12,7 +12,7 @@ import { Agents } from './agents.ts'
 const HASH = '6'.repeat(64)
 export const USED: Usage = {
   ...{ scope: 'run', inputTokens: 70, cachedInputTokens: 30, outputTokens: 7 },
-  cost: { nanos: 11, scope: 'run' },
+  cost: { nanoDollars: 11, scope: 'run' },
 }
 
 /** A tree with some external agents, whose programs, drivers and crashes are also moves of a test. */

@@ -197,7 +197,7 @@ describeWithPostgres('tables of several processes', (server) => {
     await tables.caughtUpTo(await log.headCursor(), soon())
     const actor = new Actor(log, () => Date.UTC(2027, 0, 1), 'newer', 'newer')
     actor.start()
-    actor.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 2, build: 'b' })
+    actor.write('driver_claimed', { driverId: 'd', epoch: 1, minReader: 2, keepup: 'b' })
     // No lease passes by itself here: it was given back.
     await expect.poll(() => leases.acquire('.projector', 'newer', 1000)).toBe(true)
     expect(said.filter(isFault)).toEqual([expect.stringContaining('driven by a newer program')])

@@ -5,6 +5,7 @@ import type { Cursor } from '../../../../domain/log/cursor.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import { LogError } from '../../../../domain/log/errors.ts'
 import { agentStream } from '../../../../domain/log/ids.ts'
+import { unsalted } from '../../../../domain/log/seal.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import { type Answer, callsOpenAfter, costAfter, type Database, seenHeads } from '../../../../projections/index.ts'
 import { type Loss, type LostStream, lossId, type Seen } from '../../../operations/losses/loss.ts'
@@ -136,7 +137,9 @@ async function recordsLoss(log: EventLog, seen: { stream: string; revision: numb
     for (const { header } of page) {
       if (header.type !== 'loss_accepted') continue
       for await (const [event] of log.read(seen.stream, { from: header.revision, limit: 1 })) {
-        const body = event?.body ? (JSON.parse(new TextDecoder().decode(event.body)) as { hash?: unknown }) : {}
+        const body = event?.body
+          ? (JSON.parse(new TextDecoder().decode(unsalted(event.body))) as { hash?: unknown })
+          : {}
         if (body.hash === seen.hash) return true
       }
     }

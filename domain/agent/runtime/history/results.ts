@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../../../log/envelope.ts'
 import { LogError } from '../../../log/errors.ts'
 import { agentStream } from '../../../log/ids.ts'
 import { idOf, ownerOf } from '../../../log/owner.ts'
+import { SALT_BYTES } from '../../../log/seal.ts'
 import { blobParts, checkAttached } from '../../../stream/runtime/attachments.ts'
 import { bodyOf } from '../../../stream/runtime/bodies.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
@@ -100,7 +101,8 @@ export async function resultAt(stores: Stores, end: RecordedEvent, again = true)
   return {
     ...about,
     size,
-    parts: (from, to) => blobParts(stores.blobs, ownerOf(header), hash, from, Math.min(to, size)),
+    parts: (from, to) =>
+      blobParts(stores.blobs, ownerOf(header), hash, SALT_BYTES + from, SALT_BYTES + Math.min(to, size)),
   }
 }
 

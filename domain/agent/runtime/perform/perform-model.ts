@@ -61,7 +61,7 @@ export async function performModel(
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
     // Reads and hashes each call here with pauses. The decision then uses the cached values.
     for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
-      if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
+      if (call.arguments !== null) argumentsHash(state.hashSalt, call.arguments)
       await yieldToEventLoop()
     }
     return outcome

@@ -10,7 +10,7 @@ import { revisionChanged } from '../mailbox.ts'
 import type { Stores, StreamPorts } from '../ports.ts'
 import { isRepeated } from '../repeated.ts'
 import { recordErasure } from './facts.ts'
-import type { Asker, Erasable, ErasableBody, ErasureChoice, Target } from './types.ts'
+import type { Asker, Erasable, ErasableBody, ErasureChoice, ErasureReason, Target } from './types.ts'
 import { removeUnnamed } from './unnamed-blobs.ts'
 
 // Erasure folds nothing: erased or unreadable bodies must not prevent the erasure of others.
@@ -33,7 +33,7 @@ export async function erase(
   ports: StreamPorts,
   aggregate: Erasable,
   stream: string,
-  what: ErasureChoice & { readonly reason: string },
+  what: ErasureChoice & ErasureReason,
   asker: Asker,
   { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
 ): Promise<{ revision: number; recorded: boolean }> {
@@ -51,7 +51,7 @@ export async function erase(
       const named = await attachedTo(ports, aggregate, stream, next)
       for (const hash of named) attached.set(hash, { stream, runId, hash })
       await ports.intents?.begin([...intentsOf(found.last, next), ...attached.values()])
-      const last = await recordErasure(ports, aggregate, found.last, next, what.reason, asker).finally(forget)
+      const last = await recordErasure(ports, aggregate, found.last, next, what, asker).finally(forget)
       recorded = true
       const gone = next.at(-1)!.revision
       found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }

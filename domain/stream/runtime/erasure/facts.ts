@@ -10,7 +10,7 @@ import { headOf } from '../history.ts'
 import { type Making, record } from '../journal.ts'
 import type { StreamPorts } from '../ports.ts'
 import { requestRetry } from '../retry.ts'
-import type { Asker, Erasable, Target } from './types.ts'
+import type { Asker, Erasable, ErasureReason, Target } from './types.ts'
 
 /** The maximum number of bodies that one fact names. It keeps facts far below the size limit of inline bodies. */
 const NAMED = 256
@@ -26,25 +26,25 @@ export async function recordErasure(
   aggregate: Erasable,
   last: SealedEvent,
   targets: readonly Target[],
-  reason: string,
+  why: ErasureReason,
   asker: Asker,
 ): Promise<SealedEvent> {
   const { stream } = last.header
-  const facts = factsOf(targets, await residues(ports, aggregate, stream, targets), reason)
+  const facts = factsOf(targets, await residues(ports, aggregate, stream, targets), why)
   const make = (making: Making) => ({ events: unsealedFacts(facts, last, asker, making) })
   const retry = requestRetry(ports)
   const sealed = await retry.once(() => record(ports, stream, headOf(last), retry, make))
   return sealed.at(-1)!
 }
 
-function factsOf(targets: readonly Target[], kept: ReadonlyMap<number, Residue>, reason: string): Fact[] {
+function factsOf(targets: readonly Target[], kept: ReadonlyMap<number, Residue>, why: ErasureReason): Fact[] {
   const facts: Fact[] = []
   for (let at = 0; at < targets.length; at += NAMED) {
     const part = targets.slice(at, at + NAMED)
     const left = part.flatMap(({ revision }) => kept.get(revision) ?? [])
     if (left.length > 0) facts.push({ type: RESIDUE, body: { bodies: left } })
     const named = part.map(({ revision, bodyHash }) => ({ revision, bodyHash }))
-    facts.push({ type: ERASED_FACT, body: { bodies: named, reason } })
+    facts.push({ type: ERASED_FACT, body: { bodies: named, code: why.code ?? 'other', reason: why.reason } })
   }
   return facts
 }
@@ -83,9 +83,9 @@ async function residues(ports: StreamPorts, aggregate: Erasable, stream: string,
 
 async function keptOf(ports: StreamPorts, aggregate: Erasable, recorded: RecordedEvent): Promise<Residue | null> {
   try {
-    const { type, body, revision } = aggregate.decode(recorded.header, await bodyOf(ports, recorded))
+    const { type, body, revision, bodyHash } = aggregate.decode(recorded.header, await bodyOf(ports, recorded))
     const version = aggregate.versions[type]!
-    return { revision, version, body: aggregate.erasing.residue(type, body) as Residue['body'] }
+    return { revision, version, body: aggregate.erasing.residue(type, body, bodyHash) as Residue['body'] }
   } catch (error) {
     if (error instanceof LogError && UNREADABLE.has(error.code)) return null
     throw error

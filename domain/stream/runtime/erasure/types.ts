@@ -1,4 +1,5 @@
 import type { AnyAggregate, StreamContext } from '../../aggregate.ts'
+import type { ErasureCode } from '../../erasure.ts'
 
 /**
  * The bodies to erase from a finished stream: one event's, those from `revision` to `to`, or all that may contain text
@@ -10,6 +11,12 @@ export interface ErasureChoice {
   readonly all?: true | undefined
   /** With `all`: only the bodies at these revisions. */
   readonly only?: ReadonlySet<number> | undefined
+}
+
+/** Why bodies are erased. `code` absent: `other`. */
+export interface ErasureReason {
+  readonly code?: ErasureCode | undefined
+  readonly reason: string
 }
 
 /** A body that an erasure would empty. `size`: bytes as stored. */
