@@ -3,11 +3,11 @@ import type { Cursor } from '../domain/log/cursor.ts'
 import { Mutex } from '../domain/stream/runtime/concurrency.ts'
 import { ProjectionError, type ProjectionErrorCode } from './engine/errors.ts'
 import { Projector, type ProjectorOptions, type ProjectorStatus } from './engine/projector/projector.ts'
-import { unlessAborted } from './engine/projector/waiters.ts'
+import { unlessWaitAborted } from './engine/projector/waiters.ts'
 import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './engine/rebuild.ts'
 import type { Database } from './engine/schema/database.ts'
 import { damagedOr } from './engine/store/damage.ts'
-import type { Answer, Difference, Home } from './engine/store/home.ts'
+import type { Answer, Home, TableDifference } from './engine/store/home.ts'
 import { SqliteHome } from './engine/store/sqlite-home.ts'
 import type { Progress } from './engine/store/store.ts'
 
@@ -29,7 +29,7 @@ export interface RebuildReport {
   /** True: the rebuilt tables are now live. */
   readonly switched: boolean
   /** Null: nothing to compare with (no tables, another log, another schema). */
-  readonly differences: readonly Difference[] | null
+  readonly differences: readonly TableDifference[] | null
   /** The number of events that the tables were made from. */
   readonly events: number
 }
@@ -124,14 +124,14 @@ export class Projections {
   /** Resolves when answers include the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      await unlessAborted(this.#switching, signal)
+      await unlessWaitAborted(this.#switching, signal)
       const projector = this.#made.projector
       try {
         await projector.caughtUpTo(cursor, signal)
         if (projector === this.#made.projector) return
       } catch (error) {
         const replaced = codeOf(error) === 'STOPPED'
-        await unlessAborted(this.#switching, signal)
+        await unlessWaitAborted(this.#switching, signal)
         if (!replaced || projector === this.#made.projector) throw damagedOr(error)
       }
     }

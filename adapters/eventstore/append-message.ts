@@ -26,7 +26,7 @@ export type CorrelationId = readonly [most: string, least: string]
  * The request to append `events` after revision `expected` (-1: none) of the stream `name`. It has no deadline: the
  * server's own limit for writes applies, and the two clocks need not agree.
  */
-export function requestOf(
+export function appendRequest(
   id: CorrelationId,
   name: string,
   expected: number,

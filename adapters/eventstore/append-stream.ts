@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import { type Appended, answeredBy, appendedBy, type BinaryEvent, requestOf } from './append-message.ts'
+import { type Appended, answeredBy, appendedBy, appendRequest, type BinaryEvent } from './append-message.ts'
 import { type BatchAppendResp, innerOf, streams } from './client-internals.ts'
 import { asCommandError } from './errors.ts'
 
@@ -13,19 +13,19 @@ import { asCommandError } from './errors.ts'
  */
 export class AppendStream {
   readonly #client: EventStoreDBClient
-  #call: Promise<Call> | null = null
+  #call: Promise<AppendCall> | null = null
 
   constructor(client: EventStoreDBClient) {
     this.#client = client
   }
 
   /** The streaming call for the next appends. Rejects with the client's errors. Has no time limit. */
-  call(): Promise<Call> {
+  call(): Promise<AppendCall> {
     this.#call ??= this.#open()
     return this.#call
   }
 
-  #open(): Promise<Call> {
+  #open(): Promise<AppendCall> {
     const over = () => {
       if (this.#call === call) this.#call = null
     }
@@ -34,12 +34,12 @@ export class AppendStream {
     return call
   }
 
-  async #made(over: () => void): Promise<Call> {
+  async #made(over: () => void): Promise<AppendCall> {
     const { GRPCStreamCreator, callArguments } = innerOf(this.#client)
-    let call: Call | undefined
+    let call: AppendCall | undefined
     await GRPCStreamCreator(streams.StreamsClient, 'batchAppend', (grpc) => {
       const duplex = (grpc as Appends).batchAppend(...callArguments({}, { deadline: Number.POSITIVE_INFINITY }))
-      call = new Call(duplex, over)
+      call = new AppendCall(duplex, over)
       return duplex
     })()
     return call!
@@ -57,7 +57,7 @@ interface Waiting {
 }
 
 /** One streaming call. It answers each of its appends, or rejects all open ones when it fails. */
-export class Call {
+export class AppendCall {
   readonly #duplex: Duplex
   readonly #waiting = new Map<string, Waiting>()
   readonly #most = String(randomInt(2 ** 48 - 1))
@@ -84,7 +84,7 @@ export class Call {
   send(name: string, expected: number, events: readonly BinaryEvent[]): Promise<Appended> {
     if (this.#over) return Promise.reject(this.#over)
     const id = String(++this.#sent)
-    const request = requestOf([this.#most, id], name, expected, events)
+    const request = appendRequest([this.#most, id], name, expected, events)
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { name, resolve, reject })
       this.#duplex.write(request, (error) => {

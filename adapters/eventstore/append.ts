@@ -4,11 +4,11 @@ import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { GENESIS } from '../../domain/log/seal.ts'
 import type { Appended, BinaryEvent } from './append-message.ts'
-import { encode, nameOf, positionOf } from './codec.ts'
+import { encode, positionOf, storedStreamName } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { type Tip, tipOf } from './heads.ts'
 import { patiently } from './patience.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import type { StreamReader } from './read.ts'
 
 /** The server's limit for the data of an append, in bytes. Metadata and types do not count. */
@@ -26,12 +26,12 @@ export class Appender {
    * created.
    */
   mustHold?: (call: object) => Promise<void>
-  readonly #place: Place
+  readonly #place: LogParts
   readonly #reader: StreamReader
   /** Per stream, the end of the last append in flight: the error if its outcome is unknown, else null. */
   readonly #pending = new Map<string, Promise<LogError | null>>()
 
-  constructor(place: Place, reader: StreamReader) {
+  constructor(place: LogParts, reader: StreamReader) {
     this.#place = place
     this.#reader = reader
   }
@@ -95,7 +95,7 @@ export class Appender {
     until: number,
   ): Promise<{ readonly position: number }> {
     const { connection, namespace, limits, closed, known } = this.#place
-    const name = nameOf(namespace, stream)
+    const name = storedStreamName(namespace, stream)
     const patience = { limits, until, servers: connection.address.servers, signal: NEVER, writes: true }
     return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {

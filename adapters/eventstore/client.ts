@@ -3,7 +3,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { AppendStream } from './append-stream.ts'
 import { innerOf, patched } from './client-internals.ts'
 import { type Address, connectionString } from './connection-string.ts'
-import { within } from './deadline.ts'
+import { withinDeadline } from './deadline.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 
 /** The time limit for the disposal of a replaced client, in ms. */
@@ -11,7 +11,7 @@ const DISPOSE_WITHIN = 2_000
 const CLOSE_WITHIN = 500
 
 /** A client in use. `gone` aborts when it is replaced. */
-export interface Held {
+export interface HeldClient {
   readonly client: EventStoreDBClient
   readonly appends: AppendStream
   readonly gone: AbortController
@@ -25,7 +25,7 @@ export class ReplaceableClient {
   readonly #address: Address
   /** The time of continuous failures after which a new client is tried, which may find another node. In ms. */
   readonly #failingFor: number
-  #held: Held | null = null
+  #held: HeldClient | null = null
   #retired: Promise<void> = Promise.resolve()
   #failingSince: number | null = null
 
@@ -35,7 +35,7 @@ export class ReplaceableClient {
   }
 
   /** The current client. Waits until the previous client was disposed of. */
-  async take(): Promise<Held> {
+  async take(): Promise<HeldClient> {
     await this.#retired
     this.#held ??= hold(newClient(this.#address))
     return this.#held
@@ -47,14 +47,14 @@ export class ReplaceableClient {
   }
 
   /** Records that a call with this client failed, and replaces the client if necessary. */
-  failed(held: Held, error: unknown): void {
+  failed(held: HeldClient, error: unknown): void {
     if (held !== this.#held) return
     if (isAnswer(error)) return this.worked()
     this.#failingSince ??= performance.now()
     if (needsNewClient(error) || performance.now() - this.#failingSince > this.#failingFor) this.#replace(held)
   }
 
-  #replace(held: Held): void {
+  #replace(held: HeldClient): void {
     this.#failingSince = null
     this.#held = null
     held.gone.abort(new Replaced())
@@ -68,7 +68,7 @@ export class ReplaceableClient {
   }
 }
 
-const hold = (client: EventStoreDBClient): Held => ({
+const hold = (client: EventStoreDBClient): HeldClient => ({
   client,
   appends: new AppendStream(client),
   gone: new AbortController(),
@@ -86,7 +86,8 @@ async function retire(client: EventStoreDBClient): Promise<void> {
 }
 
 /** Waits for the end of work, successful or not, for at most `ms`. */
-const atMost = (ms: number, work: Promise<unknown>) => within(ms, 'the end of a client', work).catch(() => undefined)
+const atMost = (ms: number, work: Promise<unknown>) =>
+  withinDeadline(ms, 'the end of a client', work).catch(() => undefined)
 
 /** The number of consecutive clients whose settings differ. */
 const DIFFERENT = 1_000

@@ -25,7 +25,7 @@ export function encode(event: SealedEvent): BinaryEvent {
 }
 
 /** The server's name of a stream. */
-export const nameOf = (namespace: string, stream: string) => `${namespace}.${stream}`
+export const storedStreamName = (namespace: string, stream: string) => `${namespace}.${stream}`
 
 /**
  * The sealed event of a stored event of this namespace. Throws `LOG_FOREIGN` if keepup did not write it there,
@@ -35,7 +35,7 @@ export function decode(namespace: string, event: AllStreamRecordedEvent): Record
   const { header, hash } = metadataOf(event)
   const { stream, revision, body } = header
   const place = placeOf(event)
-  if (event.streamId !== nameOf(namespace, stream))
+  if (event.streamId !== storedStreamName(namespace, stream))
     throw new LogError(
       'LOG_FOREIGN',
       `${place} was copied from ${stream}, which keepup never does; let nothing else write to streams of this namespace`,
@@ -71,7 +71,7 @@ export function damageOf(
     revision: isTombstone || event.revision > MOST ? null : Number(event.revision),
     position: Number(event.position.commit),
     id: event.id,
-    type: shown(event.type),
+    type: printableName(event.type),
     at: event.created.toISOString(),
     code,
     message: error.message,
@@ -119,16 +119,16 @@ function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: stri
   )
     throw new LogError(
       'LOG_FOREIGN',
-      `${place} (type ${shown(event.type)}) was not written by keepup; let nothing else write to streams of this ` +
+      `${place} (type ${printableName(event.type)}) was not written by keepup; let nothing else write to streams of this ` +
         'namespace, and start with another namespace',
     )
   return { header, hash }
 }
 
-const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${revision} of ${shown(streamId)}`
+const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${revision} of ${printableName(streamId)}`
 
 /** A foreign name, shortened and without control characters, for messages. */
-export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
+export const printableName = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
 const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** Whether a header has a name that is too long for the indexes of the tables. keepup's own names are short. */

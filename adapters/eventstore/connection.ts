@@ -1,9 +1,9 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
 import type { Appended, BinaryEvent } from './append-message.ts'
-import { type Held, ReplaceableClient } from './client.ts'
+import { type HeldClient, ReplaceableClient } from './client.ts'
 import { innerOf } from './client-internals.ts'
 import type { Address } from './connection-string.ts'
-import { within } from './deadline.ts'
+import { withinDeadline } from './deadline.ts'
 import { gather } from './read-all.ts'
 import { Slots } from './slots.ts'
 
@@ -19,7 +19,7 @@ interface Sending {
  * The connections of this process to one event store. One client makes all appends, another one all reads: a read may
  * move its client to another node, which would end the stream of appends.
  */
-export class Connection {
+export class EventStoreConnection {
   readonly address: Address
   readonly reader: ReplaceableClient
   readonly #writer: ReplaceableClient
@@ -45,9 +45,12 @@ export class Connection {
     await this.#slots.take(patienceMs)
     try {
       const held = await this.#writer.take()
-      const call = await this.#tried(held, within(ms, 'a stream of appends', held.appends.call()))
+      const call = await this.#tried(held, withinDeadline(ms, 'a stream of appends', held.appends.call()))
       await mustHold?.(call)
-      const appended = await this.#tried(held, within(ms, `an append to ${name}`, call.send(name, expected, events)))
+      const appended = await this.#tried(
+        held,
+        withinDeadline(ms, `an append to ${name}`, call.send(name, expected, events)),
+      )
       this.#writer.worked()
       return appended
     } finally {
@@ -58,10 +61,10 @@ export class Connection {
   /** Whether the server supports appends in batches. Rejects like {@link append}. */
   async appendsInBatches(ms: number): Promise<boolean> {
     const held = await this.#writer.take()
-    return this.#tried(held, within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND)))
+    return this.#tried(held, withinDeadline(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND)))
   }
 
-  async #tried<T>(held: Held, work: Promise<T>): Promise<T> {
+  async #tried<T>(held: HeldClient, work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
@@ -74,7 +77,7 @@ export class Connection {
   async serverVersion(ms: number): Promise<string> {
     const held = await this.#writer.take()
     const { capabilities } = innerOf(held.client)
-    return (await within(ms, 'the question for its version', capabilities)).serverVersion
+    return (await withinDeadline(ms, 'the question for its version', capabilities)).serverVersion
   }
 
   /** Reads once. `ms`: the longest silence. Rejects with the client's errors or `Overdue`. */
@@ -100,17 +103,17 @@ export class Connection {
   }
 }
 
-const shared = new Map<string, { readonly connection: Connection; users: number }>()
+const shared = new Map<string, { readonly connection: EventStoreConnection; users: number }>()
 
 /** The process's connection to these servers. Call {@link disconnect} afterwards. */
-export function connect(address: Address, failingFor: number): Connection {
-  const held = shared.get(address.text) ?? { connection: new Connection(address, failingFor), users: 0 }
+export function connectEventStore(address: Address, failingFor: number): EventStoreConnection {
+  const held = shared.get(address.text) ?? { connection: new EventStoreConnection(address, failingFor), users: 0 }
   shared.set(address.text, held)
   held.users++
   return held.connection
 }
 
-export async function disconnect(connection: Connection): Promise<void> {
+export async function disconnect(connection: EventStoreConnection): Promise<void> {
   const { text } = connection.address
   const held = shared.get(text)
   if (held?.connection !== connection || --held.users > 0) return

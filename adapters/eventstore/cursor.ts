@@ -12,12 +12,12 @@ import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { cursorError, LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
-import { hashOf, nameOf } from './codec.ts'
+import { hashOf, storedStreamName } from './codec.ts'
 import { isUnexpectedResult, Overdue } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { readFiltered } from './filtered.ts'
 import { patiently } from './patience.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import { PAGE } from './read.ts'
 import type { Spot } from './seen-events.ts'
 
@@ -31,12 +31,12 @@ const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
  * and the event's hash.
  */
 export class Cursors {
-  readonly #place: Place
+  readonly #place: LogParts
   /** The log's first event, which contains its identity. */
   readonly first: RecordedEvent
   readonly logId: string
 
-  constructor(place: Place, first: RecordedEvent, logId: string) {
+  constructor(place: LogParts, first: RecordedEvent, logId: string) {
     this.#place = place
     this.first = first
     this.logId = logId
@@ -68,7 +68,7 @@ export class Cursors {
     let fromPosition: ReadPosition = END
     for (let maxCount = 1; ; maxCount = Math.min(2 * maxCount, PAGE)) {
       const backwards: ReadAllOptions = { direction: BACKWARDS, fromPosition, maxCount, requiresLeader: true }
-      const open = (client: EventStoreDBClient) => readFiltered(client, nameOf(namespace, ''), backwards)
+      const open = (client: EventStoreDBClient) => readFiltered(client, storedStreamName(namespace, ''), backwards)
       const page = await connection.read(open, limits.callMs, closed)
       for (const { event } of page) {
         const own = strays.own(event!)
@@ -166,7 +166,7 @@ export class Cursors {
   }
 
   #replaced(): LogError {
-    const name = nameOf(this.#place.namespace, LOG_META)
+    const name = storedStreamName(this.#place.namespace, LOG_META)
     return new LogError(
       'LOG_REPLACED',
       `the log ${this.logId} was replaced: the event store no longer holds its first event (${name}). Was that on purpose: ` +

@@ -124,7 +124,7 @@ export function hidden(stream: string, why: string): LogError {
 }
 
 /** The server did not answer within the caller's time limit. `writes`: the request may have been performed. */
-export function unavailable(what: string, servers: string, cause: unknown, writes = false): LogError {
+export function logUnavailable(what: string, servers: string, cause: unknown, writes = false): LogError {
   const doubt = writes ? 'it is not known whether it happened, so try the very same again; ' : ''
   return new LogError(
     'LOG_UNAVAILABLE',

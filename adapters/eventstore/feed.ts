@@ -1,7 +1,7 @@
 import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client'
-import type { Held } from './client.ts'
+import type { HeldClient } from './client.ts'
 import { Overdue } from './errors.ts'
-import type { Limits } from './options.ts'
+import type { TimeLimits } from './options.ts'
 
 /** The number of events in memory at which reading pauses. */
 const HELD_READY = 256
@@ -17,7 +17,7 @@ export class Silence extends Error {}
  */
 export class Feed {
   readonly #subscription: AllStreamSubscription
-  readonly #limits: Limits
+  readonly #limits: TimeLimits
   #ready: AllStreamResolvedEvent[] = []
   #confirmed = false
   #broken: unknown = null
@@ -30,7 +30,7 @@ export class Feed {
   #wake: () => void = () => undefined
 
   /** `after` is exclusive. */
-  constructor({ client }: Held, after: number, prefixes: string[], limits: Limits) {
+  constructor({ client }: HeldClient, after: number, prefixes: string[], limits: TimeLimits) {
     this.#limits = limits
     this.#subscription = client.subscribeToAll(
       {

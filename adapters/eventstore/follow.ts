@@ -1,12 +1,12 @@
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import { nameOf } from './codec.ts'
+import { storedStreamName } from './codec.ts'
 import type { Cursors } from './cursor.ts'
-import { permanent, unavailable } from './errors.ts'
+import { logUnavailable, permanent } from './errors.ts'
 import { Feed, Silence } from './feed.ts'
 import { Backoff } from './patience.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import type { Spot } from './seen-events.ts'
 import { isMetadata, metadataOf, truncationOf } from './truncation.ts'
 
@@ -28,7 +28,7 @@ export interface Following {
  * Before that it checks that the log still contains the last returned event.
  */
 export async function* follow(
-  place: Place,
+  place: LogParts,
   cursors: Cursors,
   { after, signal: asked, prefix, ends = false, onDamage }: Following,
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -61,7 +61,7 @@ export async function* follow(
       const held = await connection.reader.take()
       const broken = AbortSignal.any([signal, held.gone.signal])
       try {
-        const name = nameOf(namespace, prefix)
+        const name = storedStreamName(namespace, prefix)
         feed = new Feed(held, await cursors.start(last, broken), [name, metadataOf(name)], limits)
         for (;;) {
           const raw = await feed.page(broken)
@@ -107,7 +107,7 @@ export async function* follow(
       if (!ends && error instanceof Silence) continue
       failingSince ??= performance.now()
       if (ends && performance.now() - failingSince > limits.patienceMs)
-        throw unavailable('reading the log', connection.address.servers, error)
+        throw logUnavailable('reading the log', connection.address.servers, error)
       await backoff.wait(signal).catch(() => closed.throwIfAborted())
       if (asked?.aborted) return
     }

@@ -6,10 +6,10 @@ import { ERASED_FACT, eraseImpossible } from '../../domain/log/erased.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog, Head, ReadAllOptions, ReadOptions } from '../../domain/ports/index.ts'
 import type { Appender } from './append.ts'
-import { isLong, shown } from './codec.ts'
+import { isLong, printableName } from './codec.ts'
 import { type Cursors, isMismatch } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import type { StreamReader } from './read.ts'
 import type { Spot } from './seen-events.ts'
 import { isOwnName } from './strays.ts'
@@ -21,7 +21,7 @@ import { isOwnName } from './strays.ts'
 export class EventStoreLog implements EventLog {
   readonly logId: string
   readonly erases = false
-  readonly #place: Place
+  readonly #place: LogParts
   readonly #reader: StreamReader
   readonly #appender: Appender
   readonly #cursors: Cursors
@@ -30,7 +30,7 @@ export class EventStoreLog implements EventLog {
 
   /** `end`: aborts `place.closed`, waits for the pending appends, then releases the connection. */
   constructor(
-    parts: { place: Place; reader: StreamReader; appender: Appender; cursors: Cursors },
+    parts: { place: LogParts; reader: StreamReader; appender: Appender; cursors: Cursors },
     end: () => Promise<void>,
   ) {
     this.#place = parts.place
@@ -179,7 +179,7 @@ export class EventStoreLog implements EventLog {
 const notOwn = (stream: string) =>
   new LogError(
     'APPEND_INVALID',
-    `${shown(stream)} is no stream of keepup's, or bears a name of more than 256 characters; name it agent-…, document-… or external-…`,
+    `${printableName(stream)} is no stream of keepup's, or bears a name of more than 256 characters; name it agent-…, document-… or external-…`,
   )
 
 const withoutBody = (event: RecordedEvent): RecordedEvent => ({ ...event, body: null })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LogError } from '../../domain/log/errors.ts'
 import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
 import { Appender } from './append.ts'
-import { connect, disconnect } from './connection.ts'
+import { connectEventStore, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
 import { Continuity } from './continuity.ts'
 import { Cursors } from './cursor.ts'
@@ -10,8 +10,8 @@ import { EventStoreLog } from './log.ts'
 import { identify } from './meta.ts'
 import type { EventStoreLogOptions } from './options.ts'
 import { LIMITS } from './patience.ts'
-import type { Place } from './place.ts'
-import { greet } from './protocol-check.ts'
+import type { LogParts } from './place.ts'
+import { checkServer } from './protocol-check.ts'
 import { StreamReader } from './read.ts'
 import { Known } from './seen-events.ts'
 import { Strays } from './strays.ts'
@@ -26,7 +26,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   if (!/^[a-z][a-z0-9]*$/.test(namespace))
     throw new LogError('LOG_REFUSED', `the namespace "${namespace}" is not a lower-case letter and letters or digits`)
   const limits = { ...LIMITS, ...options.limits }
-  const connection = connect(parseAddress(options.connectionString), limits.callMs)
+  const connection = connectEventStore(parseAddress(options.connectionString), limits.callMs)
   const closed = new AbortController()
   const strays = new Strays(namespace, options.warn ?? (() => undefined))
   const { onDoubt } = options
@@ -35,7 +35,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     // The owner reports its findings itself.
     onDoubt?.().catch(() => undefined)
   })
-  const place: Place = { connection, namespace, limits, closed: closed.signal, known, strays }
+  const place: LogParts = { connection, namespace, limits, closed: closed.signal, known, strays }
   const reader = new StreamReader(place)
   const appender = new Appender(place, reader)
   const end = async () => {
@@ -44,7 +44,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     await disconnect(connection)
   }
   try {
-    await greet(connection, limits, options.warn)
+    await checkServer(connection, limits, options.warn)
     const identity = await identify(reader, appender, namespace, () => {
       if (options.looks)
         throw new LogError('LOG_MISSING', `there is no log of ${namespace} yet; the first start makes it`)

@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../domain/ports/index.ts'
 // This module does not import the client, so programs that need only the options do not load its types.
 
 /** Time limits, in ms. */
-export interface Limits {
+export interface TimeLimits {
   /** The longest silence of one attempt of a call. After that the client is replaced. */
   readonly callMs: number
   /** The time for retries of a call before it rejects with an unknown outcome. */
@@ -17,7 +17,7 @@ export interface EventStoreLogOptions {
   readonly connectionString: string
   /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
   readonly namespace: string
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<TimeLimits>
   /** Creates no log: rejects with `LOG_MISSING` if there is none. */
   readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>

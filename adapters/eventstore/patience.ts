@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { permanent, Unsent, unavailable } from './errors.ts'
-import type { Limits } from './options.ts'
+import { logUnavailable, permanent, Unsent } from './errors.ts'
+import type { TimeLimits } from './options.ts'
 
-export const LIMITS: Limits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10_000 }
+export const LIMITS: TimeLimits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10_000 }
 
 const FIRST_DELAY = 25
 const LONGEST_DELAY = 1_000
@@ -26,7 +26,7 @@ export class Backoff {
 const TOLD_AFTER = 1_500
 
 export interface Patience {
-  readonly limits: Limits
+  readonly limits: TimeLimits
   /** When to give up, in ms of `performance.now()`. Absent: after `limits.patienceMs`. */
   readonly until?: number
   readonly servers: string
@@ -78,7 +78,7 @@ async function trying<T>(
       const final = permanent(error, stream)
       if (final) throw final
       inDoubt ||= writes === true && !(error instanceof Unsent)
-      if (performance.now() >= end) throw unavailable(what, servers, error, inDoubt)
+      if (performance.now() >= end) throw logUnavailable(what, servers, error, inDoubt)
       await backoff.wait(signal)
     }
   }

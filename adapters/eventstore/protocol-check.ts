@@ -3,10 +3,10 @@ import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { BACKWARDS, END, ErrorType } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
-import type { Connection } from './connection.ts'
+import type { EventStoreConnection } from './connection.ts'
 import type { Address } from './connection-string.ts'
 import { causeOf } from './errors.ts'
-import type { Limits } from './options.ts'
+import type { TimeLimits } from './options.ts'
 import { patiently } from './patience.ts'
 
 /** The time limit for the detection of a server's protocol, in ms. */
@@ -17,7 +17,11 @@ const SHOWN_WITHIN = 2_000
  * from the connection string, its certificate is not trusted, or it denies this user `$all`. Rejects with
  * `LOG_UNAVAILABLE` if no server answers. `onWait`: called if that takes long.
  */
-export async function greet(connection: Connection, limits: Limits, onWait?: (text: string) => void): Promise<void> {
+export async function checkServer(
+  connection: EventStoreConnection,
+  limits: TimeLimits,
+  onWait?: (text: string) => void,
+): Promise<void> {
   const { address } = connection
   const patience = { limits, servers: address.servers, signal: new AbortController().signal, onWait }
   await patiently(patience, 'connecting', address.servers, async () => {
@@ -39,7 +43,11 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
  * Checks that the user may read `$all`, which keepup follows. EventStoreDB allows it only to administrators unless its
  * ACL says otherwise.
  */
-async function mayReadAll(connection: Connection, { callMs }: Limits, signal: AbortSignal): Promise<void> {
+async function mayReadAll(
+  connection: EventStoreConnection,
+  { callMs }: TimeLimits,
+  signal: AbortSignal,
+): Promise<void> {
   const newest = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const
   try {
     await connection.read((client) => client.readAll(newest), callMs, signal)

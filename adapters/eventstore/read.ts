@@ -3,11 +3,11 @@ import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { LogError } from '../../domain/log/errors.ts'
 import type { Head } from '../../domain/ports/index.ts'
-import { decode, nameOf } from './codec.ts'
+import { decode, storedStreamName } from './codec.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
 import { Tips } from './heads.ts'
 import { patiently } from './patience.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import { readMetadata } from './truncation.ts'
 
 /** The most events per call. */
@@ -37,9 +37,9 @@ function decoded(namespace: string, read: readonly AllStreamResolvedEvent[]): De
  */
 export class StreamReader {
   readonly tips = new Tips()
-  readonly #place: Place
+  readonly #place: LogParts
 
-  constructor(place: Place) {
+  constructor(place: LogParts) {
     this.#place = place
   }
 
@@ -99,7 +99,7 @@ export class StreamReader {
   /** Makes one call. Null: the stream does not exist. `damage`: the error of the damaged event after `events`. */
   async #call(stream: string, options: object): Promise<Decoded | null> {
     const { connection, namespace, limits, closed } = this.#place
-    const name = nameOf(namespace, stream)
+    const name = storedStreamName(namespace, stream)
     const servers = connection.address.servers
     return patiently({ limits, servers, signal: closed }, `reading ${name}`, name, async () => {
       try {

@@ -4,7 +4,7 @@ import { isStreamDamage, type OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { kindOf } from '../../domain/log/owner.ts'
-import { damageOf, decode, nameOf, shown } from './codec.ts'
+import { damageOf, decode, printableName, storedStreamName } from './codec.ts'
 
 /** The most streams to name in warnings. */
 const TOLD = 100
@@ -29,7 +29,7 @@ export class Strays {
 
   /** The decoded event; null if it was skipped. `onDamage` gets the damage if the stream is one of keepup's. */
   own(event: AllStreamRecordedEvent, onDamage?: OnDamage): RecordedEvent | null {
-    const stream = event.streamId.slice(nameOf(this.#namespace, '').length)
+    const stream = event.streamId.slice(storedStreamName(this.#namespace, '').length)
     if (!isOwnName(stream)) {
       this.#once(stream, 'it is no stream of keepup’s; let what writes there use a name that does not begin like that')
       return null
@@ -48,6 +48,6 @@ export class Strays {
     if (this.#told.size >= TOLD || this.#told.has(stream)) return
     this.#told.add(stream)
     const more = this.#told.size === TOLD ? '; further streams are not named' : ''
-    this.#tell(`an event in ${shown(nameOf(this.#namespace, stream))} is passed over: ${why}${more}`)
+    this.#tell(`an event in ${printableName(storedStreamName(this.#namespace, stream))} is passed over: ${why}${more}`)
   }
 }

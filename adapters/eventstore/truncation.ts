@@ -7,9 +7,9 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client'
 import type { DamagedEvent } from '../../domain/log/damage.ts'
-import { nameOf } from './codec.ts'
+import { storedStreamName } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
-import type { Place } from './place.ts'
+import type { LogParts } from './place.ts'
 import { isOwnName } from './strays.ts'
 
 // Stream metadata by which an operator can hide events. It is a separate stream with the name `$$<name>`.
@@ -30,7 +30,7 @@ const hides = ({ $tb, $maxCount, $maxAge }: Metadata): boolean =>
 
 /** The current metadata of a stream; null if it has none. Rejects with the client's errors. */
 export async function readMetadata(
-  { connection, limits }: Place,
+  { connection, limits }: LogParts,
   name: string,
   signal: AbortSignal,
 ): Promise<Metadata | null> {
@@ -50,12 +50,12 @@ export async function readMetadata(
 
 /** The damage that a metadata event has done to one of keepup's streams. Null: none, or it was undone since. */
 export async function truncationOf(
-  place: Place,
+  place: LogParts,
   event: AllStreamRecordedEvent,
   signal: AbortSignal,
 ): Promise<DamagedEvent | null> {
   const name = event.streamId.slice(metadataOf('').length)
-  const stream = name.slice(nameOf(place.namespace, '').length)
+  const stream = name.slice(storedStreamName(place.namespace, '').length)
   if (!isOwnName(stream) || !hides((event.data ?? {}) as Metadata)) return null
   const now = await readMetadata(place, name, signal).catch((error: unknown) => {
     // The metadata stream was tombstoned afterwards.

@@ -10,11 +10,11 @@ import {
 } from '@eventstore/db-client'
 import type { Header } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import type { Held } from './client.ts'
-import { nameOf } from './codec.ts'
-import { type Connection, connect, disconnect } from './connection.ts'
+import type { HeldClient } from './client.ts'
+import { storedStreamName } from './codec.ts'
+import { connectEventStore, disconnect, type EventStoreConnection } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
-import { within } from './deadline.ts'
+import { withinDeadline } from './deadline.ts'
 import { causeOf } from './errors.ts'
 import { Backoff, LIMITS } from './patience.ts'
 
@@ -22,7 +22,7 @@ import { Backoff, LIMITS } from './patience.ts'
  * An event of an agent. `byDriver`: the agent's driver recorded it. `done` acknowledges it, so that no other listener
  * gets it.
  */
-export interface WorkNotification {
+export interface AgentNotification {
   readonly agentId: string
   readonly byDriver: boolean
   done(): void
@@ -38,23 +38,23 @@ const ANSWER_WITHIN = 30_000
  * listener, at least once and in any order. Workers find lost events by their regular queries of the `due` table.
  */
 export class EventStoreWorkSubscription {
-  readonly #connection: Connection
+  readonly #connection: EventStoreConnection
   readonly #namespace: string
-  private constructor(connection: Connection, namespace: string) {
+  private constructor(connection: EventStoreConnection, namespace: string) {
     this.#connection = connection
     this.#namespace = namespace
   }
 
   /** Shares the process's connection. Call {@link close} afterwards. */
   static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
-    return new EventStoreWorkSubscription(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
+    return new EventStoreWorkSubscription(connectEventStore(parseAddress(connectionString), LIMITS.callMs), namespace)
   }
 
   /**
    * Yields notifications until the signal aborts, and reconnects after errors. `onTrouble` gets each error, and null
    * when the subscription works again.
    */
-  async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<WorkNotification> {
+  async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<AgentNotification> {
     const backoff = new Backoff()
     while (!signal.aborted) {
       const held = await this.#connection.reader.take()
@@ -84,7 +84,11 @@ export class EventStoreWorkSubscription {
     const version = await this.#connection.serverVersion(LIMITS.callMs)
     const { client } = await this.#connection.reader.take()
     try {
-      await within(LIMITS.callMs, 'the question for its group', client.getPersistentSubscriptionToAllInfo(this.#group))
+      await withinDeadline(
+        LIMITS.callMs,
+        'the question for its group',
+        client.getPersistentSubscriptionToAllInfo(this.#group),
+      )
       return { version, made: true, refused: null }
     } catch (error) {
       const absent = causeOf(error) === ErrorType.PERSISTENT_SUBSCRIPTION_DOES_NOT_EXIST
@@ -101,9 +105,9 @@ export class EventStoreWorkSubscription {
     return `${this.#namespace}-workers`
   }
 
-  async #makeGroup({ client }: Held): Promise<void> {
+  async #makeGroup({ client }: HeldClient): Promise<void> {
     const settings = persistentSubscriptionToAllSettingsFromDefaults({ startFrom: END, messageTimeout: ANSWER_WITHIN })
-    const filter = streamNameFilter({ prefixes: [nameOf(this.#namespace, agentStream(''))] })
+    const filter = streamNameFilter({ prefixes: [storedStreamName(this.#namespace, agentStream(''))] })
     try {
       await client.createPersistentSubscriptionToAll(this.#group, settings, { filter })
     } catch (error) {
@@ -111,7 +115,7 @@ export class EventStoreWorkSubscription {
     }
   }
 
-  async *#listen({ client }: Held, signal: AbortSignal, hears: () => void): AsyncGenerator<WorkNotification> {
+  async *#listen({ client }: HeldClient, signal: AbortSignal, hears: () => void): AsyncGenerator<AgentNotification> {
     const subscription = client.subscribeToPersistentSubscriptionToAll(this.#group, { bufferSize: AT_ONCE })
     const ready: PersistentSubscriptionToAllResolvedEvent[] = []
     let broken: unknown = null
@@ -147,7 +151,7 @@ export class EventStoreWorkSubscription {
 function notificationOf(
   subscription: PersistentSubscriptionToAll,
   delivered: PersistentSubscriptionToAllResolvedEvent,
-): WorkNotification {
+): AgentNotification {
   const header = headerOf(delivered)
   return {
     agentId: header?.agentId ?? '',

@@ -5,7 +5,7 @@ import { makeFolder } from './folders.ts'
 import { ensurePrivate } from './private.ts'
 
 /** A locked file. The lock ends with `release`, or with the process. */
-export interface Held {
+export interface FileLock {
   release(): void
 }
 
@@ -16,7 +16,7 @@ export interface Held {
 const open = new Set<DatabaseSync>()
 
 /** Locks a file by an open `BEGIN EXCLUSIVE`. Null: this process or another one has the lock. */
-export function tryHold(file: string): Held | null {
+export function tryHold(file: string): FileLock | null {
   makeFolder(dirname(file))
   ensurePrivate(file)
   const database = new DatabaseSync(file, { timeout: 0 })

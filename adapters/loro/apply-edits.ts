@@ -1,7 +1,7 @@
 import { type Delta, LoroList, LoroMap, LoroText } from 'loro-crdt'
-import type { Block, Cell } from '../../domain/document/model/block.ts'
+import type { Cell, DocumentBlock } from '../../domain/document/model/block.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
-import { MARKS, type Run } from '../../domain/document/model/runs.ts'
+import { MARKS, type TextRun } from '../../domain/document/model/runs.ts'
 import type { BlockIndex } from './block-index.ts'
 import { toDelta } from './styles.ts'
 import { textChange } from './text-change.ts'
@@ -23,7 +23,7 @@ export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generato
   }
 }
 
-function replace(text: LoroText | null, runs: readonly Run[]): void {
+function replace(text: LoroText | null, runs: readonly TextRun[]): void {
   if (text === null) throw new Error('the span has no text')
   const before = text.toDelta()
   const change = textChange(before, toDelta(runs), MARKS)
@@ -62,7 +62,7 @@ function insertText(text: LoroText, at: number, inserted: string): void {
   }
 }
 
-function* insert(index: BlockIndex, at: number, blocks: readonly Block[]): Generator<undefined, void> {
+function* insert(index: BlockIndex, at: number, blocks: readonly DocumentBlock[]): Generator<undefined, void> {
   for (const [i, block] of blocks.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) yield
     const map = index.list.insertContainer(at + i, new LoroMap())
@@ -86,7 +86,7 @@ function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
   }
 }
 
-const write = (map: LoroMap, runs: readonly Run[]): void => {
+const write = (map: LoroMap, runs: readonly TextRun[]): void => {
   const text = map.setContainer('text', new LoroText())
   const delta = toDelta(runs)
   if (hasMarks(delta)) text.applyDelta(delta)

@@ -3,7 +3,7 @@ import { parseCellId } from '../../domain/document/model/span-id.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import type { ReadBlock } from '../../domain/ports/index.ts'
 import { asMap, blocksOf } from './layout.ts'
-import { blockSpan, cellText, readBlock, textOf, typeOf } from './read-block.ts'
+import { blockSpan, blockTextOf, cellText, readBlock, typeOf } from './read-block.ts'
 
 /**
  * Finds the blocks of a replica by id without reading all blocks each time. Notes new blocks and ids when they arrive.
@@ -38,7 +38,7 @@ export class BlockIndex {
   /** The text of a block or table cell, or null. */
   text(spanId: string): LoroText | null {
     const own = this.#live(spanId)[0]
-    if (own !== undefined) return textOf(own)
+    if (own !== undefined) return blockTextOf(own)
     const cell = parseCellId(spanId)
     const block = cell === null ? undefined : this.#live(cell.blockId)[0]
     return cell === null || block === undefined ? null : cellText(block, cell)

@@ -1,11 +1,11 @@
 import type { ContainerID, Delta, Diff, JsonChange, LoroDoc, LoroText } from 'loro-crdt'
-import { MAX_DEPTH } from './depth.ts'
-import { asText } from './layout.ts'
+import { MAX_CONTAINER_DEPTH } from './depth.ts'
+import { asLoroText } from './layout.ts'
 
 /** The length of the text to read on each side of a change, in UTF-16 units. No secret is longer. */
 const AROUND = 32_768
 
-/** The nesting of a value is deeper than {@link MAX_DEPTH}. */
+/** The nesting of a value is deeper than {@link MAX_CONTAINER_DEPTH}. */
 export class TooDeep extends Error {}
 
 /**
@@ -15,7 +15,7 @@ export class TooDeep extends Error {}
  *
  * @param changed the containers that the changes have changed, of which only texts are used
  */
-export function wordsOf(
+export function changedWords(
   doc: LoroDoc,
   changes: readonly JsonChange[],
   changed: readonly { readonly target: ContainerID; readonly diff: Diff }[],
@@ -27,7 +27,7 @@ export function wordsOf(
 }
 
 function around(doc: LoroDoc, id: ContainerID, change: readonly Delta<string>[]): readonly string[] {
-  const text = asText(doc.getContainerById(id))
+  const text = asLoroText(doc.getContainerById(id))
   return text === null ? [] : windows(change, text.length).map(([from, to]) => whole(text, from, to))
 }
 
@@ -57,7 +57,7 @@ function whole(text: LoroText, from: number, to: number): string {
 const isLow = (unit: string): boolean => /^[\udc00-\udfff]/.test(unit)
 
 function collect(value: unknown, into: string[], depth: number): void {
-  if (depth > MAX_DEPTH) throw new TooDeep('a value is too deep')
+  if (depth > MAX_CONTAINER_DEPTH) throw new TooDeep('a value is too deep')
   if (typeof value === 'string') into.push(value)
   else if (Array.isArray(value)) for (const item of value) collect(item, into, depth + 1)
   else if (value !== null && typeof value === 'object')

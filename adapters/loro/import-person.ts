@@ -1,5 +1,5 @@
 import { LoroDoc, type LoroEvent, type PeerID, type VersionVector } from 'loro-crdt'
-import { TooDeep, wordsOf } from './changed-text.ts'
+import { changedWords, TooDeep } from './changed-text.ts'
 import { isTooDeep } from './depth.ts'
 import { outsideModel } from './outside-model.ts'
 import {
@@ -7,7 +7,7 @@ import {
   MALFORMED,
   MISSING_DEPENDENCIES,
   outsideOfModel,
-  type Refused,
+  type RefusedUpdate,
   TOO_DEEP,
 } from './person-update.ts'
 import type { Replica } from './replica.ts'
@@ -24,7 +24,7 @@ export function importPerson(
   replica: Replica,
   update: Uint8Array,
   gatewayPeer: PeerID,
-): Refused | { readonly words: readonly string[] } {
+): RefusedUpdate | { readonly words: readonly string[] } {
   const { doc } = replica
   try {
     return trapping(() => {
@@ -47,7 +47,7 @@ export function importPerson(
       if (!isKept(doc, before, update)) return MALFORMED
       const events = update.length > LARGE ? doc.diff(since, doc.oplogFrontiers(), false) : null
       const texts = events === null ? seen : events.map(([target, diff]) => ({ target, diff }))
-      return { words: wordsOf(doc, changes, texts) }
+      return { words: changedWords(doc, changes, texts) }
     })
   } catch (error) {
     return error instanceof TooDeep ? TOO_DEEP : MALFORMED

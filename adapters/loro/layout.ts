@@ -11,7 +11,7 @@ import { type LoroDoc, LoroList, LoroMap, type LoroMovableList, LoroText } from 
 export const blocksOf = (doc: LoroDoc): LoroMovableList => doc.getMovableList('blocks')
 
 export const asMap = (value: unknown): LoroMap | null => (value instanceof LoroMap ? value : null)
-export const asText = (value: unknown): LoroText | null => (value instanceof LoroText ? value : null)
+export const asLoroText = (value: unknown): LoroText | null => (value instanceof LoroText ? value : null)
 
 /** The members of a list; null if the value is not a list. */
 export const asList = (value: unknown): unknown[] | null => (value instanceof LoroList ? value.toArray() : null)

@@ -1,11 +1,15 @@
 import { decodeImportBlobMeta, type ImportBlobMetadata, type LoroDoc, type PeerID } from 'loro-crdt'
 import type { ImportedUpdate } from '../../domain/ports/index.ts'
-import { MAX_DEPTH } from './depth.ts'
+import { MAX_CONTAINER_DEPTH } from './depth.ts'
 import { trapping } from './stack-trap.ts'
 
-export type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
+export type RefusedUpdate = Extract<ImportedUpdate, { kind: 'refused' }>
 
-const refused = (reason: Refused['reason'], message: string): Refused => ({ kind: 'refused', reason, message })
+const refused = (reason: RefusedUpdate['reason'], message: string): RefusedUpdate => ({
+  kind: 'refused',
+  reason,
+  message,
+})
 
 export const MALFORMED = refused(
   'malformed',
@@ -20,7 +24,7 @@ export const MISSING_DEPENDENCIES = refused(
   'the update builds on operations that the gateway does not have; send those first, or with it',
 )
 
-export const outsideOfModel = (why: string): Refused =>
+export const outsideOfModel = (why: string): RefusedUpdate =>
   refused(
     'outside_model',
     `${why}; import the document's updates, correct the block, and export from the version that the gateway has`,
@@ -28,7 +32,7 @@ export const outsideOfModel = (why: string): Refused =>
 
 export const TOO_DEEP = refused(
   'malformed',
-  `the update nests containers or values more than ${MAX_DEPTH} deep; a document has no such ones`,
+  `the update nests containers or values more than ${MAX_CONTAINER_DEPTH} deep; a document has no such ones`,
 )
 /**
  * The limit of new operations in an update. Loro's time for a long text of another peer grows with the square of its

@@ -1,5 +1,5 @@
 import type { Delta, LoroDoc, LoroText } from 'loro-crdt'
-import { MARKS, Marks, mergedRuns, type Run } from '../../domain/document/model/runs.ts'
+import { MARKS, Marks, mergedRuns, type TextRun } from '../../domain/document/model/runs.ts'
 
 // Marks are Loro text styles of the same names. The value is `true`, or the attributes of a link.
 
@@ -20,11 +20,11 @@ export function configureStyles(doc: LoroDoc): void {
   doc.configDefaultTextStyle({ expand: 'none' })
 }
 
-export const toDelta = (runs: readonly Run[]): Delta<string>[] =>
+export const toDelta = (runs: readonly TextRun[]): Delta<string>[] =>
   runs.map(({ text, marks }) => ({ insert: text, attributes: { ...marks } }))
 
 /** The runs of a text, without marks outside the document model. */
-export function runsOf(text: LoroText): Run[] {
+export function textRunsOf(text: LoroText): TextRun[] {
   return mergedRuns(
     text.toDelta().map(({ insert = '', attributes = {} }) => ({ text: insert, marks: known(attributes) })),
   )

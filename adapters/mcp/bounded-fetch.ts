@@ -11,7 +11,7 @@ const MAX_STREAM_BYTES = 64 * 2 ** 20
  * or aborts an answer with a message beyond the bounds. `refused` gets the error of a stream, because the protocol's
  * client does not pass it to the waiting call.
  */
-export const boundedFetch =
+export const mcpFetch =
   (refused: (error: Error) => void): typeof fetch =>
   async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' })

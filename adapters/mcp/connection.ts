@@ -11,7 +11,7 @@ import type { JsonObject } from '../../domain/log/json.ts'
 import type { Clock, ToolResult } from '../../domain/ports/index.ts'
 import { callFailure, sessionLost } from './failures.ts'
 import { type Offer, type OfferedTool, offerOf } from './offered-tools.ts'
-import { resultOf } from './results.ts'
+import { mcpResult } from './results.ts'
 import type { McpServer } from './settings.ts'
 
 /** The wait after the first failed connection, doubled with each further one, and its maximum. In ms. */
@@ -99,7 +99,7 @@ export class McpConnection {
           ...(context.onOutput && { onprogress: tellProgress(context.onOutput) }),
         },
       )
-      return resultOf(answer)
+      return mcpResult(answer)
     } catch (error) {
       if (sessionLost(error, transport)) this.#lost(live)
       if (signal.aborted) throw signal.reason

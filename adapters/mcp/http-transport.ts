@@ -1,5 +1,5 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { boundedFetch } from './bounded-fetch.ts'
+import { mcpFetch } from './bounded-fetch.ts'
 
 /** MCP over streamable HTTP. A message beyond the bounds ends the connection and its pending calls. */
 export class HttpTransport extends StreamableHTTPClientTransport {
@@ -8,7 +8,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   constructor(url: string, headers: Readonly<Record<string, string>>) {
     super(new URL(url), {
-      fetch: boundedFetch((error) => {
+      fetch: mcpFetch((error) => {
         this.ending = `was ended: ${error.message}`
         void this.close()
       }),

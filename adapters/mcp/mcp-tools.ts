@@ -39,7 +39,7 @@ export interface McpOptions {
 }
 
 /** The MCP servers of a run, connected. */
-export interface McpServers {
+export interface ConnectedServers {
   /** The current tools of all servers, in the order of the settings. */
   tools(): readonly Tool[]
   /** Reconnects to lost servers. Calls `warn` for each unreachable server. */
@@ -49,7 +49,7 @@ export interface McpServers {
 }
 
 /** Connects to all servers concurrently. An unreachable server has no tools, and `warn` gets the reason. */
-export async function openMcpServers(options: McpOptions): Promise<McpServers> {
+export async function openMcpServers(options: McpOptions): Promise<ConnectedServers> {
   const { settings, clock, version, warn, changed } = options
   const connections = Object.entries(settings).map(([server, one]) => {
     const connection: McpConnection = new McpConnection({

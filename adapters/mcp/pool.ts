@@ -1,5 +1,5 @@
 import type { Tool } from '../../domain/ports/index.ts'
-import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
+import type { ConnectedServers, McpOptions } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
 /**
@@ -22,7 +22,7 @@ interface OfferedTools {
 }
 
 /** The use of one server. Its connection remains open at least until `release`. */
-export interface McpLease extends Pick<Opened, 'tools'> {
+export interface McpLease extends Pick<ConnectedServers, 'tools'> {
   /** Why the server or some of its tools are unavailable. Empty: all are available. */
   readonly faults: readonly string[]
   /**
@@ -33,7 +33,7 @@ export interface McpLease extends Pick<Opened, 'tools'> {
 }
 
 interface Entry {
-  readonly opened: Promise<Opened>
+  readonly opened: Promise<ConnectedServers>
   faults: string[]
   users: number
   idle: AbortController | null

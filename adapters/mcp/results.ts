@@ -16,7 +16,7 @@ const MESSAGE_BYTES = 4_096
  * a list of parts in order. Throws ToolError EXECUTION_FAILED for `isError`, with the text as its message (CONTRACTS
  * 8).
  */
-export function resultOf(answer: CallToolResult): ToolResult {
+export function mcpResult(answer: CallToolResult): ToolResult {
   const blocks = answer.content ?? []
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   const text = wellFormed(texts.join('\n'))

@@ -70,14 +70,14 @@ export type RateLimits = z.infer<typeof RateLimits>
 
 /** Every model of the catalogue. */
 export function catalogue(): ModelInfo[] {
-  return [...Object.keys(ANTHROPIC_PRICES), ...Object.keys(OPENAI_PRICES)].map((id) => modelInfo(id))
+  return [...Object.keys(ANTHROPIC_PRICES), ...Object.keys(OPENAI_PRICES)].map((id) => catalogInfo(id))
 }
 
 /**
  * The limits and the price of a model. Looks up the name without a date suffix in the catalogue; an unknown model gets
  * defaults without a price. `overrides` win. The id keeps a provider prefix (`openai:gpt-5.5`).
  */
-export function modelInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>> = {}): ModelInfo {
+export function catalogInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>> = {}): ModelInfo {
   const { provider: named, name } = splitModelId(id)
   const provider = overrides.provider ?? named ?? providerOf(name) ?? 'openai'
   const known = named === 'scripted' ? SCRIPTED : published(name, provider)

@@ -1,6 +1,6 @@
 import { ModelError } from '../../domain/calls/errors.ts'
 import type { Cut } from '../../domain/calls/model-call.ts'
-import { MAX_DEPTH } from '../../domain/calls/requested-calls.ts'
+import { MAX_JSON_DEPTH } from '../../domain/calls/requested-calls.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { EventTooLong, FOREIGN, SseReader } from '../web/sse-reader.ts'
@@ -111,7 +111,7 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
 /** Parses JSON after a check of its depth and number of values, which cost far more memory than their bytes. */
 function parsed(text: string): unknown {
   const { depth, values } = jsonSize(text)
-  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new BoundReached('depth')
+  if (depth > MAX_JSON_DEPTH || values > MAX_VALUES) throw new BoundReached('depth')
   return JSON.parse(text)
 }
 

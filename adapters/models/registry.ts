@@ -6,9 +6,9 @@ import { unhidableKey } from '../../domain/secrets/forms.ts'
 import type { ModelInfo } from '../../domain/tree/spec.ts'
 import type { SharedLimit } from '../memory/rate-limit.ts'
 import {
+  catalogInfo,
   catalogue,
   ModelEntry,
-  modelInfo,
   type ProviderId,
   providerOf,
   type RateLimits,
@@ -35,7 +35,7 @@ export interface ModelsOptions {
   readonly rateLimits?: RateLimits
 }
 
-export interface Models {
+export interface ModelRegistry {
   /**
    * The provider of a model id. `ModelRequest.model` may contain the same id. The id is `anthropic:<name>`,
    * `openai:<name>`, `scripted:<name or file>`, or a plain name. A plain name is looked up among the user's models,
@@ -71,7 +71,7 @@ const SOURCES: Readonly<Record<ProviderId, readonly string[]>> = {
  * All models of this process behind one interface. Throws ModelError INVALID_REQUEST if an entry of `models` is
  * invalid.
  */
-export function createModels(options: ModelsOptions): Models {
+export function createModels(options: ModelsOptions): ModelRegistry {
   const entries = new Map(parseEntries(options.models ?? []).map((entry) => [entry.id, entry]))
   const read = (name: string) => options.env[name]?.trim() || null
   const made = new Map<string, ModelProvider>()
@@ -80,7 +80,7 @@ export function createModels(options: ModelsOptions): Models {
     const { provider, name } = splitModelId(id)
     const { id: _, ...entry } = entries.get(id) ?? { id }
     if (!entry.provider && !provider && !providerOf(name)) throw unknown(id)
-    return modelInfo(id, entry)
+    return catalogInfo(id, entry)
   }
 
   function make(provider: ProviderId, name: string): ModelProvider {

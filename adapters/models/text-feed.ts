@@ -1,4 +1,4 @@
-import { wellFormedText } from './wellformed.ts'
+import { toWellFormedText } from './wellformed.ts'
 
 /** The size from which collected pieces are passed on, in characters. */
 const PIECE = 4_096
@@ -25,6 +25,6 @@ export class TextFeed {
     const all = this.held
     this.held = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : ''
     const ready = this.held === '' ? all : all.slice(0, -1)
-    if (ready !== '') this.sink?.(wellFormedText(ready))
+    if (ready !== '') this.sink?.(toWellFormedText(ready))
   }
 }

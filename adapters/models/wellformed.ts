@@ -10,7 +10,7 @@ import { jsonSize } from '../../domain/log/json-size.ts'
 const DEEPEST = 128
 
 /** Replaces lone surrogates and NUL by U+FFFD. */
-export function wellFormedText(text: string): string {
+export function toWellFormedText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '�')
 }
 
@@ -18,19 +18,19 @@ export function wellFormedText(text: string): string {
  * A provider's JSON with well-formed strings and keys. Throws ModelError INVALID_RESPONSE if the nesting is deeper than
  * 128 levels or a number is not finite.
  */
-export function wellFormed(value: unknown, depth = 0): Json {
+export function wellFormedJson(value: unknown, depth = 0): Json {
   if (depth > DEEPEST) throw new ModelError('INVALID_RESPONSE', 'the answer is nested too deeply', { transient: true })
-  if (typeof value === 'string') return wellFormedText(value)
+  if (typeof value === 'string') return toWellFormedText(value)
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return value
     throw new ModelError('INVALID_RESPONSE', 'the answer holds a number that JSON cannot write', { transient: true })
   }
-  if (Array.isArray(value)) return value.map((item) => wellFormed(item, depth + 1))
+  if (Array.isArray(value)) return value.map((item) => wellFormedJson(item, depth + 1))
   if (value !== null && typeof value === 'object') {
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, item]) => item !== undefined)
-        .map(([key, item]) => [wellFormedText(key), wellFormed(item, depth + 1)]),
+        .map(([key, item]) => [toWellFormedText(key), wellFormedJson(item, depth + 1)]),
     )
   }
   return typeof value === 'boolean' ? value : null
@@ -40,7 +40,7 @@ export function wellFormed(value: unknown, depth = 0): Json {
  * The arguments of a call from streamed text. An object becomes `input`. Other text (not JSON, not an object, or
  * without a canonical form) remains unchanged as `input_text`, and the check of arguments refuses it.
  */
-export function argumentsOf(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
+export function parseArguments(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
   if (text.trim() === '') return { input: {} }
   const { depth, values } = jsonSize(text)
   try {
@@ -79,6 +79,6 @@ export function withUniqueIds(content: readonly Block[], fallback: (call: number
 }
 
 /** A provider's count of tokens; 0 for any value but a positive integer. */
-export function tokens(value: unknown): number {
+export function tokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, 1_000_000_000) : 0
 }

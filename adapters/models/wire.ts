@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/log/json.ts'
 import type { ModelRequest } from '../../domain/ports/index.ts'
-import { toParams as anthropicParams } from './anthropic/request.ts'
+import { anthropicParams } from './anthropic/request.ts'
 import type { ProviderId } from './catalog.ts'
-import { toParams as openaiParams } from './openai/request.ts'
+import { openAiParams } from './openai/request.ts'
 
 /** A request in its provider's form: the JSON body, and the headers that its options set. */
 export interface WireRequest {
@@ -17,7 +17,7 @@ export interface WireRequest {
  */
 export function wireRequest(provider: ProviderId, request: ModelRequest, official: boolean): WireRequest {
   const plain = (body: unknown) => JSON.parse(JSON.stringify(body)) as Json
-  if (provider === 'openai') return { provider, headers: {}, body: plain(openaiParams(request, official)) }
+  if (provider === 'openai') return { provider, headers: {}, body: plain(openAiParams(request, official)) }
   if (provider === 'scripted') return { provider, headers: {}, body: plain(request) }
   // The SDK sends `betas` as a header.
   const { betas, ...body } = anthropicParams(request)

@@ -33,7 +33,7 @@ export async function ask<R extends QueryResultRow>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<R>> {
-  return patiently(what, () => pool.query<R>(text, values as unknown[]))
+  return askPatiently(what, () => pool.query<R>(text, values as unknown[]))
 }
 
 const LONGEST_WAIT = WAITS.at(-1)!
@@ -43,7 +43,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
  * Runs any idempotent work like {@link ask}. `withinMs`: the time for further attempts, in ms. Default: the sum of the
  * waits.
  */
-export async function patiently<T>(what: string, work: () => Promise<T>, withinMs?: number): Promise<T> {
+export async function askPatiently<T>(what: string, work: () => Promise<T>, withinMs?: number): Promise<T> {
   const end = performance.now() + (withinMs ?? Number.POSITIVE_INFINITY)
   const last = withinMs === undefined ? undefined : LONGEST_WAIT
   for (let tries = 0; ; tries++) {
@@ -58,8 +58,8 @@ export async function patiently<T>(what: string, work: () => Promise<T>, withinM
 }
 
 /** Waits up to about `withinMs` until the server accepts a connection of this user. Rejects like {@link ask}. */
-export function greet(pool: Pick<Pool, 'connect'>, withinMs = 10_000): Promise<void> {
-  return patiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
+export function waitForServer(pool: Pick<Pool, 'connect'>, withinMs = 10_000): Promise<void> {
+  return askPatiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
 }
 
 function failed(what: string, error: unknown): unknown {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore } from '../../domain/ports/index.ts'
 import { checkAddress } from '../files/blob-address.ts'
-import { ask, patiently } from './ask.ts'
+import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresBlobsOptions {
@@ -26,7 +26,7 @@ export class PostgresBlobs implements BlobStore {
 
   static async open({ pool, schema = 'keepup_blobs' }: PostgresBlobsOptions): Promise<PostgresBlobs> {
     const table = `${schema}.blobs`
-    await patiently(`prepare ${table}`, async () => {
+    await askPatiently(`prepare ${table}`, async () => {
       const { rows } = await pool.query<{ fsync: string }>('show fsync')
       if (rows[0]?.fsync !== 'on') {
         const why = 'this PostgreSQL runs with fsync = off, so nothing in it is durable; turn it on'

@@ -3,7 +3,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { sqlState } from '../../domain/log/loss/lost.ts'
 import type { Leases } from '../../domain/ports/index.ts'
 import { checkTtl } from '../memory/lease-ttl.ts'
-import { ask, patiently } from './ask.ts'
+import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresLeasesOptions {
@@ -60,7 +60,7 @@ export class PostgresLeases implements Leases {
   async #make(): Promise<void> {
     const create = `create table ${this.#table} (
       agent_id text collate "C" primary key, driver_id text collate "C" not null, until timestamptz not null)`
-    await patiently(`prepare ${this.#table}`, () => prepareSchema(this.#pool, this.#schema, 'leases', create))
+    await askPatiently(`prepare ${this.#table}`, () => prepareSchema(this.#pool, this.#schema, 'leases', create))
   }
 
   async #take(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {

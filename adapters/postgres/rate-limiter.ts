@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { RateLimiter } from '../../domain/ports/index.ts'
 import { paceOf, type SharedLimit } from '../memory/rate-limit.ts'
-import { ask, patiently } from './ask.ts'
+import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresLimiterOptions {
@@ -33,7 +33,7 @@ export class PostgresLimiter implements RateLimiter {
     const create = `create unlogged table ${limiter.#table} (
       key text collate "C" primary key, blocked double precision not null, next double precision not null,
       wait double precision not null)`
-    await patiently(`prepare ${limiter.#table}`, () => prepareSchema(options.pool, options.schema, 'limits', create))
+    await askPatiently(`prepare ${limiter.#table}`, () => prepareSchema(options.pool, options.schema, 'limits', create))
     return limiter
   }
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { RequestCache } from '../../domain/ports/index.ts'
 import { REQUEST_CACHE_TTL_MS } from '../memory/request-cache-ttl.ts'
-import { ask, patiently } from './ask.ts'
+import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 const FRESH = `at > clock_timestamp() - interval '${REQUEST_CACHE_TTL_MS} milliseconds'`
@@ -22,7 +22,7 @@ export class PostgresRequestCache implements RequestCache {
     // Unlogged: after a crash the cache is empty, and the requests are repeated.
     const create = `create unlogged table ${cache.#table} (
       key text collate "C" primary key, at timestamptz not null, answer text not null)`
-    await patiently(`prepare ${cache.#table}`, () => prepareSchema(pool, schema, 'answers', create))
+    await askPatiently(`prepare ${cache.#table}`, () => prepareSchema(pool, schema, 'answers', create))
     return cache
   }
 

@@ -5,13 +5,19 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import { type ConfinedArguments, confinedArguments, ENTER, limited, startConfined } from './confined-arguments.ts'
+import {
+  type ConfinedArguments,
+  confinedArguments,
+  ENTER,
+  startConfined,
+  withProcessLimit,
+} from './confined-arguments.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
 import { filterArguments, giveFilter, giveTo, UNFILTERED } from './given-filter.ts'
 import { homeOf, type Machine, machineOf } from './machine.ts'
-import { GRACE_MS, runProcess } from './process.ts'
+import { KILL_AFTER_MS, runProcess } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { hasInEnvironment } from './process-table.ts'
 import { MARKER, type ProcessRegistry, processRegistry } from './registry.ts'
@@ -135,7 +141,7 @@ async function run(
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd]
   const { processes = MAX_PROCESSES } = options
-  const shell = ['--', '/bin/sh', '-c', limited(processes), 'sh', ...command.argv]
+  const shell = ['--', '/bin/sh', '-c', withProcessLimit(processes), 'sh', ...command.argv]
   const id = randomUUID()
   const group = options.grouped ? makeLimit(id, processes) : null
   if (options.grouped && group === null) throw new ToolError('EXECUTION_FAILED', UNLIMITED, { beforeEffect: true })
@@ -159,7 +165,7 @@ async function run(
     options: { cwd: '/', env: { [MARKER]: id } },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', options.filter === null ? 'ignore' : 'pipe', 'pipe'],
     timeoutMs: command.timeoutMs,
-    graceMs: options.graceMs ?? GRACE_MS,
+    graceMs: options.graceMs ?? KILL_AFTER_MS,
     signal,
     onOutput,
     filter,

@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The name of a command's group. Only a group of this name is killed. */
-export const nameOf = (id: string) => `keepup-${id}`
+export const groupName = (id: string) => `keepup-${id}`
 
 /**
  * Makes a control group for one command in keepup's own group. Returns its folder, or null without a writable cgroup v2
@@ -14,7 +14,7 @@ export function makeCgroup(id: string): string | null {
   try {
     const own = ownCgroup()
     if (own === null) return null
-    const folder = join(own.folder, nameOf(id))
+    const folder = join(own.folder, groupName(id))
     mkdirSync(folder)
     if (existsSync(join(folder, 'cgroup.kill'))) return folder
     rmdirSync(folder)
@@ -53,7 +53,7 @@ export const doorOf = (cgroup: string): string => join(cgroup, 'cgroup.procs')
 
 /** Kills all processes of a command's group and returns their number; 0 if the group no longer exists. */
 export function killCgroup(cgroup: string, id: string): number {
-  if (basename(cgroup) !== nameOf(id)) return 0
+  if (basename(cgroup) !== groupName(id)) return 0
   try {
     const inside = readFileSync(doorOf(cgroup), 'utf8').split('\n').length - 1
     writeFileSync(join(cgroup, 'cgroup.kill'), '1')

@@ -28,7 +28,8 @@ export const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
  * Limits the processes of all users except root. dash has `-p` instead of bash's `-u`. A stricter limit of the user
  * remains.
  */
-export const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
+export const withProcessLimit = (most: number) =>
+  `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
 
 /** bubblewrap's arguments that isolate a program, and the arguments that mount its files. */
 export interface ConfinedArguments {

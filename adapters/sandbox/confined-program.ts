@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import { confinedArguments, ENTER, limited, startConfined } from './confined-arguments.ts'
+import { confinedArguments, ENTER, startConfined, withProcessLimit } from './confined-arguments.ts'
 import { SandboxUnavailable } from './error.ts'
 import { foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
 import { FILTER, filterArguments, type giveFilter, UNFILTERED } from './given-filter.ts'
@@ -82,7 +82,7 @@ export async function confineProgram(program: Program, options: ProgramConfineme
       },
     )
     const cgroup = isExempt() ? makeLimit(id, MAX_PROCESSES) : null
-    const shell = ['--', '/bin/sh', '-c', limited(MAX_PROCESSES), 'sh', program.file, ...program.args]
+    const shell = ['--', '/bin/sh', '-c', withProcessLimit(MAX_PROCESSES), 'sh', program.file, ...program.args]
     const args = [...inside, ...filterArguments(filter), '--json-status-fd', String(STATUS), ...shell]
     return {
       ...(cgroup === null

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { cgroupFolder, nameOf, ownCgroup } from './cgroup.ts'
+import { cgroupFolder, groupName, ownCgroup } from './cgroup.ts'
 
 /** The most processes and threads of a command. Memory has no such limit, because programs reserve far more than they use. */
 export const MAX_PROCESSES = 8_192
@@ -25,7 +25,7 @@ export function isExempt(): boolean {
 export function makeLimit(id: string, most: number): string | null {
   const parent = groupWithLimits()
   if (parent === null) return null
-  const folder = join(parent, nameOf(id))
+  const folder = join(parent, groupName(id))
   try {
     mkdirSync(folder)
     writeFileSync(join(folder, 'pids.max'), String(most))

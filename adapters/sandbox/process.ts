@@ -6,7 +6,7 @@ import { endWithUs, startGroup } from '../processes/group.ts'
 import { type Captured, capture } from './capture.ts'
 
 /** The time from SIGTERM to SIGKILL, in ms. */
-export const GRACE_MS = 5_000
+export const KILL_AFTER_MS = 5_000
 /** The wait for the streams of an ended command, in ms. An escaped process may keep them open. */
 const STREAM_GRACE_MS = 1_000
 

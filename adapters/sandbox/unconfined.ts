@@ -4,7 +4,7 @@ import type { Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
 import { doorOf, killCgroup, makeCgroup, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
-import { GRACE_MS, runProcess } from './process.ts'
+import { KILL_AFTER_MS, runProcess } from './process.ts'
 import { endMarked, MARKER, processRegistry } from './registry.ts'
 import { workingFolder } from './working-folder.ts'
 
@@ -47,7 +47,7 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
           options: { cwd, env },
           stdio: ['ignore', 'pipe', 'pipe'],
           timeoutMs: command.timeoutMs,
-          graceMs: options.graceMs ?? GRACE_MS,
+          graceMs: options.graceMs ?? KILL_AFTER_MS,
           signal,
           onOutput,
           filter,

@@ -28,7 +28,7 @@ export const vaultKey = (bytes: Uint8Array): VaultKey => ({
 const associated = (purpose: string): Buffer => Buffer.from(`keepup vault 1\n${purpose}`, 'utf8')
 
 /** Encrypts a text under a fresh nonce. */
-export function seal(key: VaultKey, purpose: string, text: string): Sealed {
+export function sealText(key: VaultKey, purpose: string, text: string): Sealed {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key.bytes, nonce).setAAD(associated(purpose))
   const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { exclusively } from '../files/exclusive.ts'
-import { type Sealed, seal, unseal, type VaultKey } from './cipher.ts'
+import { type Sealed, sealText, unseal, type VaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
 import { addKey, type KeySource, readKeys } from './keys.ts'
@@ -59,7 +59,7 @@ async function encryptReferences(files: VaultFiles, ring: KeyRing): Promise<void
 }
 
 const again = (ring: KeyRing, sealed: Sealed, purpose: string): Sealed =>
-  seal(ring.newest, purpose, decrypted(ring, sealed, purpose))
+  sealText(ring.newest, purpose, decrypted(ring, sealed, purpose))
 
 async function entriesOf({ references }: VaultFiles): Promise<[string, Kept][]> {
   if (!checkPrivate(references)) return []
@@ -80,7 +80,7 @@ async function isWhollyUnder(files: VaultFiles, key: VaultKey | undefined): Prom
 }
 
 /** The number of changes that the named secrets have seen. */
-export const changesOf = (ring: KeyRing, secrets: Records): number => {
+export const changeCount = (ring: KeyRing, secrets: Records): number => {
   const sealed = secrets[CHANGES]
   return sealed === undefined ? 0 : Number(decrypted(ring, sealed, PURPOSE.secret(CHANGES)))
 }
@@ -95,5 +95,5 @@ export async function checkEncrypted(files: VaultFiles, ring: KeyRing): Promise<
   for (const sealed of Object.values(await readRecords(files.retired))) decrypted(ring, sealed, PURPOSE.retired)
   const references = new Map(await entriesOf(files))
   for (const [reference, kept] of references) if (!('name' in kept)) decrypted(ring, kept, PURPOSE.reference(reference))
-  return { changes: changesOf(ring, secrets), references: references.size }
+  return { changes: changeCount(ring, secrets), references: references.size }
 }

@@ -4,13 +4,13 @@ import { unhidable } from '../../domain/secrets/forms.ts'
 import { Mutex } from '../../domain/stream/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
-import { type Sealed, seal } from './cipher.ts'
-import { changesOf, checkEncrypted, decrypted } from './encrypt.ts'
+import { type Sealed, sealText } from './cipher.ts'
+import { changeCount, checkEncrypted, decrypted } from './encrypt.ts'
 import { heldValues, SETTINGS } from './environment-values.ts'
 import { VaultError } from './error.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
 import { ensureKeys, type KeySource, keyTexts, readKeys, systemKeys, tidyKeyFile } from './keys.ts'
-import { type Extent, holdToMark, markExtent, refuseLost, refuseOlder, refuseOther } from './mark.ts'
+import { type Extent, holdToMark, markExtent, refuseLostVault, refuseOlder, refuseOther } from './mark.ts'
 import { appendPrivate, checkPrivate, createPrivate, removeTemporaries, temporariesOf } from './private-file.ts'
 import { CHANGES, type Records, readRecords, writeRecords } from './records.ts'
 import { REFERENCES, referenceFile } from './reference-file.ts'
@@ -39,7 +39,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
  */
 export async function checkVault(dataFolder: string, keys: KeySource = systemKeys()): Promise<void> {
   const files = vaultFiles(dataFolder)
-  refuseLost(dataFolder, [files.key, files.references])
+  refuseLostVault(dataFolder, [files.key, files.references])
   const ring = new KeyRing(dataFolder, keys, files.key, readKeys(keys))
   const key = ring.referenceKey()
   if (key !== null) refuseOther(dataFolder, key.bytes)
@@ -67,7 +67,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const { dataFolder, env = process.env, keys: source = systemKeys() } = options
   const files = vaultFiles(dataFolder)
   // This check comes before anything is made, so that a restored vault finds its place free.
-  refuseLost(dataFolder, [files.key, files.references])
+  refuseLostVault(dataFolder, [files.key, files.references])
   makeFolder(vaultFolder(dataFolder))
   await tidyKeyFile(source)
   await tidy(files)
@@ -91,7 +91,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     {
       sealing: () => {
         const key = ring.current()
-        return (reference, text) => seal(key, PURPOSE.reference(reference), text)
+        return (reference, text) => sealText(key, PURPOSE.reference(reference), text)
       },
       unseal: (reference, kept) => read(kept, PURPOSE.reference(reference)),
     },
@@ -100,7 +100,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   await holdToMark(dataFolder, key.bytes)
   const mutex = new Mutex()
   const extent = async (): Promise<Extent> => ({
-    changes: changesOf(ring, await readRecords(files.secrets)),
+    changes: changeCount(ring, await readRecords(files.secrets)),
     references: references.count(),
   })
   // Whole files are read and replaced, so a change of another process in between would be lost.
@@ -115,8 +115,8 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
       }),
     )
   const write = (secrets: Records) => {
-    const changes = changesOf(ring, secrets) + 1
-    const counted = { ...secrets, [CHANGES]: seal(ring.current(), PURPOSE.secret(CHANGES), String(changes)) }
+    const changes = changeCount(ring, secrets) + 1
+    const counted = { ...secrets, [CHANGES]: sealText(ring.current(), PURPOSE.secret(CHANGES), String(changes)) }
     return writeRecords(files.secrets, counted)
   }
   const valueIn = (secrets: Records, name: string): string | null => {
@@ -131,7 +131,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     const before = Object.values(await readRecords(files.retired)).filter(
       (kept) => read(kept, PURPOSE.retired) !== value,
     )
-    const kept = [...before, seal(ring.current(), PURPOSE.retired, value)].slice(-MAX_RETIRED)
+    const kept = [...before, sealText(ring.current(), PURPOSE.retired, value)].slice(-MAX_RETIRED)
     await writeRecords(files.retired, Object.fromEntries(kept.entries()))
   }
   return {
@@ -151,7 +151,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         const secrets = await readRecords(files.secrets)
         const before = valueIn(secrets, name)
         if (before !== value) await retire(before)
-        secrets[name] = seal(ring.current(), PURPOSE.secret(name), value)
+        secrets[name] = sealText(ring.current(), PURPOSE.secret(name), value)
         await write(secrets)
       }),
     remove: (name) =>

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isSealed, type Sealed, seal, unseal, type VaultKey } from './cipher.ts'
+import { isSealed, type Sealed, sealText, unseal, type VaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
-import { type KeySource, placeOf, readKeys } from './keys.ts'
+import { type KeySource, keyPlaceOf, readKeys } from './keys.ts'
 import { checkPrivate, createPrivate } from './private-file.ts'
 
 const REFERENCE_KEY = 'reference key'
@@ -71,13 +71,13 @@ export class KeyRing {
 
   /** The file's text for a reference key, encrypted under a key of the vault. */
   wrapped(bytes: Uint8Array, under: VaultKey): string {
-    return `${JSON.stringify(seal(under, REFERENCE_KEY, Buffer.from(bytes).toString('hex')))}\n`
+    return `${JSON.stringify(sealText(under, REFERENCE_KEY, Buffer.from(bytes).toString('hex')))}\n`
   }
 
   #missing(what: string): VaultError {
     return new VaultError(
       'VAULT_KEY',
-      `the vault in ${this.#dataFolder} cannot be decrypted with ${placeOf(this.#source)}: ${what}; put the key back ` +
+      `the vault in ${this.#dataFolder} cannot be decrypted with ${keyPlaceOf(this.#source)}: ${what}; put the key back ` +
         '(KEEPUP_VAULT_KEY, or the file of KEEPUP_VAULT_KEY_FILE): a backup of the data folder does not hold it. Where it ' +
         'is lost for good, delete "vault" and "vault.check" there: a new vault begins, and secrets in earlier runs stay ' +
         'unresolvable',

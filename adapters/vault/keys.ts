@@ -33,7 +33,7 @@ export const systemKeys = (env: NodeJS.ProcessEnv = process.env): KeySource => (
   file: defaultKeyFile(env),
 })
 
-export const placeOf = ({ text, file }: KeySource): string => (text === null ? file : 'KEEPUP_VAULT_KEY')
+export const keyPlaceOf = ({ text, file }: KeySource): string => (text === null ? file : 'KEEPUP_VAULT_KEY')
 
 /** Reads all keys, the current one first; none where the file is missing. Throws VaultError where they cannot be used. */
 export function readKeys(source: KeySource): VaultKey[] {

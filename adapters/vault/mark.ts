@@ -16,7 +16,7 @@ const markOf = (key: Uint8Array): string => createHmac('sha256', key).update('ke
  * Throws VaultError VAULT_MISSING where a vault was marked here and one of its `files` is missing or empty. A new vault
  * would leave the references in the log without values.
  */
-export function refuseLost(dataFolder: string, files: readonly string[]): void {
+export function refuseLostVault(dataFolder: string, files: readonly string[]): void {
   if (statSync(vaultMark(dataFolder), { throwIfNoEntry: false }) === undefined) return
   const lost = files.find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0)
   if (lost !== undefined) throw vaultMissing(dataFolder, `${lost} is gone or empty`)

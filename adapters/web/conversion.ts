@@ -11,7 +11,7 @@ export interface Conversion {
 }
 
 /** The argument of the process, as JSON. The process reads the document from stdin and writes the text to stdout. */
-export interface Task extends Omit<Conversion, 'bytes'> {
+export interface ConversionTask extends Omit<Conversion, 'bytes'> {
   /** The exit code for an unreadable document. */
   readonly invalidExit: number
 }

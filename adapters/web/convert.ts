@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { ToolError } from '../../domain/calls/errors.ts'
-import type { Conversion, Task } from './conversion.ts'
+import type { Conversion, ConversionTask } from './conversion.ts'
 
 export interface ConvertLimits {
   /** The time limit for one document, from the start of the process. In ms. */
@@ -79,7 +79,10 @@ export async function convert(
 /** Disables core dumps. The kernel ends the process after its CPU time limit, even if keepup has died. */
 const BOUNDED = 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
 
-function start(task: Task, { timeMs, memoryBytes }: ConvertLimits): ChildProcessByStdio<Writable, Readable, null> {
+function start(
+  task: ConversionTask,
+  { timeMs, memoryBytes }: ConvertLimits,
+): ChildProcessByStdio<Writable, Readable, null> {
   const file = import.meta.url.endsWith('.ts') ? './convert-process.ts' : './convert-process.js'
   const readable = [new URL('.', import.meta.url).href, ...Object.values(MODULES).map(packageFolder)]
   const allowed = readable.map((folder) => `--allow-fs-read=${fileURLToPath(folder)}`)

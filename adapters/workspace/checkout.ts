@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rmdir, symlink, unlink } from 'node:fs/promises'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { type OpenFolder, withFolder } from './open-folder.ts'
-import { nameOf, parentOf, type RawPath, rawBytes, rawSegments, shownPath, type VersionedFile } from './worktree.ts'
+import { lastName, parentOf, type RawPath, rawBytes, rawSegments, shownPath, type VersionedFile } from './worktree.ts'
 
 /** Writes and removes files of versions in a folder. `root`: the folder's real path. Never follows symbolic links. */
 export function checkout(root: string) {
   const parentFolder = <T>(raw: RawPath, create: boolean, work: (folder: OpenFolder, name: Buffer) => Promise<T>) =>
-    withFolder(root, rawSegments(parentOf(raw)), { create }, (folder) => work(folder, rawBytes(nameOf(raw))))
+    withFolder(root, rawSegments(parentOf(raw)), { create }, (folder) => work(folder, rawBytes(lastName(raw))))
   return {
     /** Rejects with CONFLICT if a write would destroy a file that is in no version. */
     free: async (raw: RawPath, versioned: (raw: RawPath) => boolean): Promise<void> => {

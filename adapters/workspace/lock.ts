@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Held, tryHold } from '../files/exclusive.ts'
+import { type FileLock, tryHold } from '../files/exclusive.ts'
 import { WorkspaceError } from './error.ts'
 
-export type WorkspaceLock = Held
+export type WorkspaceLock = FileLock
 
 /**
  * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on a separate database in the

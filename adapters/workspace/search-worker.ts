@@ -3,7 +3,7 @@ import { matchesGlob } from 'node:path/posix'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SearchMatch } from '../../domain/ports/index.ts'
 import { OpenFolders } from './open-folder.ts'
-import { nameOf, parentOf, rawBytes, rawSegments } from './worktree.ts'
+import { lastName, parentOf, rawBytes, rawSegments } from './worktree.ts'
 
 // Runs in a separate thread. A catastrophic pattern or glob, or very many files, then block only this thread, which can
 // be terminated.
@@ -76,7 +76,7 @@ function readText(folders: OpenFolders, raw: string): Buffer | 'no text' | 'too 
   let file: number | null = null
   try {
     const folder = folders.enter(rawSegments(parentOf(raw)))
-    const path = folder.at(rawBytes(nameOf(raw)))
+    const path = folder.at(rawBytes(lastName(raw)))
     if (!lstatSync(path).isFile()) return 'no text'
     file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW | fsConstants.O_NONBLOCK)
     const stat = fstatSync(file)

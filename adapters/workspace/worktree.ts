@@ -96,7 +96,7 @@ export function worktreeReader(root: string): WorktreeReader {
     read: async (raw) => {
       try {
         const folder = folders.enter(rawSegments(parentOf(raw)))
-        const file = await readEntry(folder, rawBytes(nameOf(raw)))
+        const file = await readEntry(folder, rawBytes(lastName(raw)))
         folder.check()
         return file
       } catch (error) {
@@ -134,6 +134,6 @@ const isOneOf = (error: unknown, codes: readonly string[]): boolean =>
   codes.includes(String((error as NodeJS.ErrnoException).code))
 
 export const parentOf = (raw: RawPath): RawPath => raw.slice(0, Math.max(0, raw.lastIndexOf('/')))
-export const nameOf = (raw: RawPath): RawPath => raw.slice(raw.lastIndexOf('/') + 1)
+export const lastName = (raw: RawPath): RawPath => raw.slice(raw.lastIndexOf('/') + 1)
 /** The names of a raw path, as bytes for the file system. */
 export const rawSegments = (raw: RawPath): Buffer[] => (raw === '' ? [] : raw.split('/').map(rawBytes))

@@ -10,7 +10,7 @@ import { vaultKeys } from '../process/host/vault-keys.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { allStreams, runPages } from './follow/pages.ts'
-import { acceptedLines, lossLines, lossReport } from './output/loss-text.ts'
+import { acceptedLines, fetchLossReport, lossLines } from './output/loss-text.ts'
 
 /** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
@@ -28,7 +28,7 @@ interface Found {
 }
 
 /** Verifies one run. A run with an unreadable log is broken. */
-export async function verifyRun(ctx: Context, id: string, agent?: string): Promise<Found> {
+export async function verifyOneRun(ctx: Context, id: string, agent?: string): Promise<Found> {
   try {
     return await proveRun(ctx, id, agent)
   } catch (error) {
@@ -83,14 +83,14 @@ function noteRows(ctx: Context, proofs: readonly Pick<Proof, 'problems'>[]): voi
 }
 
 /** Verifies a store of variables. */
-export const verifyStore = (ctx: Context, store: string): Promise<boolean> =>
+export const verifyOneStore = (ctx: Context, store: string): Promise<boolean> =>
   shownProof(ctx, `store ${store}`, async () => {
     const client = await ctx.client('read')
     return take(client.v1['context-stores'][':store'].verify.$get({ param: { store } }))
   })
 
 /** Verifies a stream of any kind. */
-export const verifyStream = (ctx: Context, stream: string): Promise<boolean> =>
+export const verifyOneStream = (ctx: Context, stream: string): Promise<boolean> =>
   shownProof(ctx, nameOf(stream), async () => {
     const client = await ctx.client('read')
     return take(client.v1.streams[':stream'].verify.$get({ param: { stream } }))
@@ -119,7 +119,7 @@ const nameOf = (stream: string): string => {
 
 /** Whether the log contains every known event at every position, and the tables list its streams. */
 async function verifyLog(ctx: Context): Promise<boolean> {
-  const { loss, accepted = [] } = await lossReport(ctx, true)
+  const { loss, accepted = [] } = await fetchLossReport(ctx, true)
   if (loss !== null || accepted.length > 0)
     ctx.show({ ok: loss === null, loss, accepted }, () => [
       ...(loss === null ? [] : lossLines(loss)),
@@ -203,7 +203,7 @@ export async function verifyAll(ctx: Context): Promise<boolean> {
   for await (const stream of allStreams(await ctx.client('read'))) listed.push(stream)
   const proved = new Set<string>()
   for await (const id of allRuns(ctx, listed)) {
-    const { ok, agents } = await verifyRun(ctx, id)
+    const { ok, agents } = await verifyOneRun(ctx, id)
     for (const agent of agents) proved.add(agent)
     count('run', `run ${id}`, ok)
   }
@@ -211,7 +211,7 @@ export async function verifyAll(ctx: Context): Promise<boolean> {
     const { stream } = one
     // Runs list their agents in the tables. Verify an agent without a row here.
     if (isOfRun(one) && proved.has(idOf(stream))) continue
-    count(nounOf(stream) ?? 'other stream', nameOf(stream), await verifyStream(ctx, stream))
+    count(nounOf(stream) ?? 'other stream', nameOf(stream), await verifyOneStream(ctx, stream))
   }
   if (!(await verifyVault(ctx))) broken.push('the vault')
   const ok = broken.length === 0

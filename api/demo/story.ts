@@ -1,6 +1,6 @@
 import { type Client, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
-import { inDoubt, used } from '../cli/output/units.ts'
+import { estimateText, used } from '../cli/output/units.ts'
 
 const checkpointsShown = 6
 
@@ -25,7 +25,7 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   heading('The bill')
   const { modelCalls, toolCalls } = run.total
   ctx.note(`  ${modelCalls} model calls, ${toolCalls} tool calls`)
-  ctx.note(`  ${used(run.total)}${inDoubt(run.total.inDoubt)}`)
+  ctx.note(`  ${used(run.total)}${estimateText(run.total.inDoubt)}`)
 
   heading('Replayed to the middle')
   const middle = Math.max(1, Math.floor(last / 2))

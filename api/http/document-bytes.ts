@@ -3,7 +3,7 @@ import { canonicalText } from '../../domain/log/canonical.ts'
 import { personOf } from '../operations/document/create-document.ts'
 import { documentAt } from '../operations/document/history.ts'
 import * as schema from '../operations/document/schemas.ts'
-import { asText, documentView } from '../operations/document/view.ts'
+import { documentText, documentView } from '../operations/document/view.ts'
 import { optionsOf, TraceHeaders } from '../operations/headers.ts'
 import { mustWrite } from '../operations/runs/record-command.ts'
 import type { Services } from '../operations/services.ts'
@@ -92,7 +92,7 @@ export function documentRoutes(s: Services) {
       const etag = { etag: `"${found.revision}"` }
       if (format === 'json') return c.json(documentView(found), 200, etag)
       const headers = { 'content-type': TEXT_TYPES[format], ...etag, ...INERT }
-      return written(new Response(asText(format, found), { headers }))
+      return written(new Response(documentText(format, found), { headers }))
     })
     .openapi(envelopes, async (c) => {
       mustWrite(s)

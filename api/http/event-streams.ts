@@ -13,7 +13,7 @@ import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
 import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { newApp, RunId, refusals } from './new-app.ts'
-import { type Piece, type StreamOptions, sse, streamResponse } from './stream-response.ts'
+import { type StreamOptions, sse, streamResponse, type WirePiece } from './stream-response.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -104,7 +104,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const over = new AbortController()
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.
       let seen = after
-      async function* pieces(): AsyncGenerator<Piece> {
+      async function* pieces(): AsyncGenerator<WirePiece> {
         // Where it begins: a reader that loses the connection before the first event goes on from here.
         if (!ndjson) yield after === null ? ': events\n\n' : sse({ id: formatCursor(after) })
         for await (const page of q.follow === 'true' ? feed.follow(after, over.signal) : feed.read(after)) {

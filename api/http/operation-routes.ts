@@ -1,7 +1,7 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { optionsOf } from '../operations/headers.ts'
-import { type AnyOperation, JsonPieces, type Status, WithStatus } from '../operations/operation.ts'
+import { type AnswerStatus, type AnyOperation, JsonPieces, WithStatus } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
 import { current } from './lag-headers.ts'
 import { isOverNetwork } from './network.ts'
@@ -20,7 +20,7 @@ type RouteOf<Op extends AnyOperation> = {
   method: Method<Op['http']>
   path: Path<Op['http']>
   request: Request<Op['input']>
-  responses: { [S in keyof Op['answers'] & Status]: JsonAnswer<Op['output']> } & typeof refusals
+  responses: { [S in keyof Op['answers'] & AnswerStatus]: JsonAnswer<Op['output']> } & typeof refusals
 }
 
 /** The routes of operations: their descriptions, and handlers that read the request and write the answer. */

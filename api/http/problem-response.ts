@@ -1,6 +1,6 @@
 import type { Problem } from '../operations/problem.ts'
 import type { ProblemBody } from '../operations/schemas.ts'
-import { statusOf } from './status.ts'
+import { httpStatusOf } from './status.ts'
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',
@@ -23,7 +23,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** The RFC 9457 body of a refusal. */
 export function problemBody(p: Problem<string>): ProblemBody {
-  const status = statusOf(p)
+  const status = httpStatusOf(p)
   return {
     type: `urn:keepup:problem:${p.code}`,
     title: TITLES[status] ?? 'Error',
@@ -36,7 +36,7 @@ export function problemBody(p: Problem<string>): ProblemBody {
 
 export function problemResponse(p: Problem<string>, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(JSON.stringify(problemBody(p)), {
-    status: statusOf(p),
+    status: httpStatusOf(p),
     headers: { 'content-type': 'application/problem+json', ...headers },
   })
 }

@@ -89,5 +89,8 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
 const OF_REFUSAL = { absent: 404, conflict: 409, invalid: 422 } as const
 
 /** The HTTP status of a refusal. For a code that is not listed, `why` decides; 500 without it. */
-export const statusOf = ({ code, why }: Pick<Problem<string>, 'code'> & { readonly why?: Problem['why'] }): number =>
+export const httpStatusOf = ({
+  code,
+  why,
+}: Pick<Problem<string>, 'code'> & { readonly why?: Problem['why'] }): number =>
   (STATUS as Readonly<Record<string, number>>)[code] ?? (why === undefined ? 500 : OF_REFUSAL[why])

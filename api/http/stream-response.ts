@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/ports/index.ts'
 
 /** A piece of a stream: text for the wire, or its bytes. */
-export type Piece = string | Uint8Array
+export type WirePiece = string | Uint8Array
 
 const HEADERS = {
   sse: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
@@ -28,7 +28,10 @@ export interface StreamOptions {
  * consumer costs no memory. A failing source breaks the connection instead of ending it cleanly. When the consumer
  * leaves, the source is released.
  */
-export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
+export function streamResponse(
+  source: AsyncIterator<WirePiece> | Iterator<WirePiece>,
+  options: StreamOptions,
+): Response {
   const over = new AbortController()
   let said = 0
   /**
@@ -71,7 +74,7 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
   return new Response(stream, { status, headers: { ...HEADERS[format], ...headers } })
 }
 
-const bytesOf = (piece: Piece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
+const bytesOf = (piece: WirePiece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
 /** Sends a heartbeat after each silence of the source, if the consumer has taken everything before it. */
 async function beat(

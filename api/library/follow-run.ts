@@ -1,4 +1,4 @@
-import { isFinished } from '../../domain/external/state.ts'
+import { isRunOver } from '../../domain/external/state.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { externalStream } from '../../domain/log/ids.ts'
 import { streamOfAgent } from '../../domain/tree/runtime/stream-of-agent.ts'
@@ -12,7 +12,7 @@ import type { Services } from '../operations/services.ts'
 async function lastRevision(s: Services, runId: string, stream: string): Promise<number | null> {
   if (stream === externalStream(runId)) {
     const found = await s.agents?.recorded(runId)
-    return found && isFinished(found.state) ? ((await s.log.head(stream))?.revision ?? null) : null
+    return found && isRunOver(found.state) ? ((await s.log.head(stream))?.revision ?? null) : null
   }
   const { state, head } = await s.runtime.at(runId, null)
   return state.machine.status === 'DONE' || state.machine.status === 'ERROR' ? head.revision : null

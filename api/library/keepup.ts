@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
-import { compareRuns } from '../../domain/agent/runtime/history/compare.ts'
+import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/agent/runtime/history/rebuild-request.ts'
 import type { ReusedRecord } from '../../domain/agent/runtime/types.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
@@ -10,16 +10,16 @@ import type { At } from '../../domain/stream/point.ts'
 import { Callback } from '../../domain/stream/runtime/callback.ts'
 import { type DocumentsApi, documentsOf } from '../operations/document/library.ts'
 import type { EventView } from '../operations/events/schemas.ts'
-import { agentsOf } from '../operations/external/agents.ts'
+import { externalAgents } from '../operations/external/agents.ts'
 import { capabilitiesOf } from '../operations/external/list-agents.ts'
 import type { Checkpoint } from '../operations/history/checkpoint.ts'
 import { forkRun } from '../operations/history/fork-run.ts'
 import { messageBusOf, type RuntimeMessageBus } from '../operations/messages/library.ts'
-import { told } from '../operations/notices.ts'
+import { operatorText } from '../operations/notices.ts'
 import { Problem } from '../operations/problem.ts'
 import type { RunRow } from '../operations/read-model.ts'
 import type { Ended } from '../operations/runs/drive-end.ts'
-import { record } from '../operations/runs/record-command.ts'
+import { recordCommand } from '../operations/runs/record-command.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
 import { actorOf } from '../operations/runs/request-options.ts'
 import type { StartedRun } from '../operations/runs/schemas.ts'
@@ -38,7 +38,7 @@ import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import type { Saying } from './sender.ts'
 import { externalRunsOf } from './spawning.ts'
-import { requestOf, type StartOptions } from './start-options.ts'
+import { requestFromOptions, type StartOptions } from './start-options.ts'
 
 /**
  * The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: the fork point in the source; null: its head.
@@ -157,7 +157,7 @@ export function keepUpOf(
     messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
     documents: documentsOf(services, { asker, ending: ending.signal }),
     async start(options) {
-      const asked = parsed(StartRun, requestOf(options))
+      const asked = parsed(StartRun, requestFromOptions(options))
       return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)
     },
     async drive(runId, { onText } = {}) {
@@ -178,7 +178,7 @@ export function keepUpOf(
       if (services.workSubscription === null)
         throw new Problem('NOT_ON_SERVERS', 'workers share a log on servers; use drive')
       const over = AbortSignal.any([signal, ending.signal])
-      const onFault = (error: unknown, where: string) => onNote(`${where}: ${told(error)}`)
+      const onFault = (error: unknown, where: string) => onNote(`${where}: ${operatorText(error)}`)
       await work({ services, leaseMs, onFault, onNote }, over)
     },
     follow: (runId, { after, signal } = {}) =>
@@ -186,7 +186,7 @@ export function keepUpOf(
     async runAgent(kind, request, said) {
       const who = asker(said)
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
-      return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
+      return externalAgents(services).run(kind, request, { by: actorOf('user', who) })
     },
     agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {
@@ -199,7 +199,7 @@ export function keepUpOf(
         ? 'approver'
         : 'user'
       const actor = { kind, id: asker(said), claimed: true } as const
-      return record(services, { agentId, command: checked, actor, options: keyed(key), drive: 'wake' })
+      return recordCommand(services, { agentId, command: checked, actor, options: keyed(key), drive: 'wake' })
     },
     async run(runId) {
       await services.read.caughtUp()
@@ -216,7 +216,7 @@ export function keepUpOf(
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
     reused: (runId) => services.runtime.reused(runId),
-    compare: (runId, other) => compareRuns(services, runId, other),
+    compare: (runId, other) => compareRunHistories(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }

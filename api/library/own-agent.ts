@@ -10,7 +10,7 @@ import type { AgentCompletion, AgentRunHandle } from '../../domain/ports/externa
 import { EventViews } from '../operations/events/view.ts'
 import { OWN_CAPABILITIES } from '../operations/external/own-capabilities.ts'
 import { asProblem } from '../operations/problem.ts'
-import { record } from '../operations/runs/record-command.ts'
+import { recordCommand } from '../operations/runs/record-command.ts'
 import { actorOf } from '../operations/runs/request-options.ts'
 import { startRun } from '../operations/runs/start-run.ts'
 import { OWN_AGENT, StartRun } from '../operations/runs/start-schemas.ts'
@@ -93,7 +93,7 @@ class OwnRun extends RunHandle {
     const command = { kind: 'cancel', deadlineMs: 10_000, ...(reason !== undefined && { reason }) } as const
     const asked = { agentId: this.agentId, command, actor: by, options: {}, drive: 'yes' } as const
     // A run that has ended needs no cancel. The run's end reports any other failure.
-    record(this.#services, asked).catch(() => undefined)
+    recordCommand(this.#services, asked).catch(() => undefined)
   }
 
   async #limit(timeoutMs: number): Promise<void> {

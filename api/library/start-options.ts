@@ -18,7 +18,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
 }
 
 /** The HTTP request that starts the same run. Throws INVALID_REQUEST if options contradict each other. */
-export function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
+export function requestFromOptions({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
     throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
   }

@@ -1,7 +1,7 @@
 import { asProblem } from './problem.ts'
 
 /** An error for the operator: the remedy if known, otherwise the stack trace. */
-export const told = (error: unknown): string =>
+export const operatorText = (error: unknown): string =>
   asProblem(error)?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 /** Prints a message for the operator. */

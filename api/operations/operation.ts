@@ -25,7 +25,7 @@ export const RIGHTS = [
 type Right = (typeof RIGHTS)[number]
 
 /** The caller of an operation. `overNetwork`: the request came over TCP, not from the CLI or the library. */
-export interface Caller {
+export interface OperationCaller {
   readonly options: RequestOptions
   readonly overNetwork: boolean
 }
@@ -40,7 +40,7 @@ export interface Parts {
 
 type Output<T> = T extends z.ZodType ? z.output<T> : never
 
-/** The validated input of an operation, without its headers. {@link Caller} contains their meaning. */
+/** The validated input of an operation, without its headers. {@link OperationCaller} contains their meaning. */
 export type InputOf<P extends Parts> = {
   readonly [K in Exclude<keyof P, 'headers'>]: Output<P[K]>
 }
@@ -55,16 +55,16 @@ export type Returned<T> = T extends readonly (infer U)[]
 export type Endpoint = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /v1/${string}`
 
 /** The HTTP statuses of answers that are no problem. 503: the output says that a part does not work. */
-export type Status = 200 | 201 | 503
+export type AnswerStatus = 200 | 201 | 503
 
 /** The meaning of the answers by HTTP status. */
-type Answers = { readonly 200: string } & { readonly [S in Status]?: string }
+type Answers = { readonly 200: string } & { readonly [S in AnswerStatus]?: string }
 
 /** An output whose answer has another status than 200. */
 export class WithStatus<T> {
-  readonly status: Status
+  readonly status: AnswerStatus
   readonly output: T
-  constructor(status: Status, output: T) {
+  constructor(status: AnswerStatus, output: T) {
     this.status = status
     this.output = output
   }
@@ -117,7 +117,7 @@ interface Operation<
   readonly run: (
     services: Services,
     input: InputOf<P>,
-    caller: Caller,
+    caller: OperationCaller,
   ) => Promise<Returned<z.output<O>> | WithStatus<Returned<z.output<O>>> | JsonPieces>
 }
 

@@ -4,12 +4,12 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
-import type { Checkpoint, CheckpointEntry, CheckpointList } from './history/checkpoint-schemas.ts'
+import type { CheckpointEntry, CheckpointList, CheckpointView } from './history/checkpoint-schemas.ts'
 import type { MessageView } from './messages/schemas.ts'
 import type { Cost, CostBy } from './numbers/cost-schemas.ts'
 import type { Numbers } from './numbers/schemas.ts'
 import type * as schemas from './runs/schemas.ts'
-import type { Parked, Projections } from './system/schemas.ts'
+import type { Parked, ProjectionsStatus } from './system/schemas.ts'
 
 // The queries that the API needs from the projections: types only. The composition root fits the real queries to these.
 
@@ -29,10 +29,10 @@ export type ArtifactRow = z.infer<typeof ArtifactView>
 /** A checkpoint's place. */
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
 /** The seed's whole checkpoint (5.5), with its place. */
-export type WholeCheckpoint = z.infer<typeof Checkpoint>
+export type WholeCheckpoint = z.infer<typeof CheckpointView>
 /** A stream that stopped at an event which the projector cannot project. */
 export type ParkedRow = z.infer<typeof Parked>
-export type ProjectionStatus = z.infer<typeof Projections>
+export type ProjectionStatus = z.infer<typeof ProjectionsStatus>
 
 export interface Page {
   /** The `next` cursor of the previous page. */

@@ -16,7 +16,7 @@ import { createStarts, type PrepareServices } from '../operations/runs/prepare-s
 import type { Files, Services, WorkSubscription } from '../operations/services.ts'
 import type { SqlAuditor } from '../operations/sql/auditor.ts'
 import { readiness } from '../operations/system/readiness.ts'
-import { ChangedTools, type OfferedTools } from './drives/changed-tools.ts'
+import { ChangedTools, type ServerTools } from './drives/changed-tools.ts'
 import { Drivers } from './drives/drivers.ts'
 import { ANCHOR_KEEPERS } from './host/anchor-keepers.ts'
 import { LiveHub } from './live/hub.ts'
@@ -46,7 +46,7 @@ export interface KeepUpPorts {
   /** A model request in the provider's format. Absent: the host cannot give it. */
   wire?: NonNullable<Services['wire']>
   /** Calls the listener with each tool list of an external tool server. Absent: there are no such servers. */
-  readonly onOffered?: (listener: (offered: OfferedTools) => void) => void
+  readonly onOffered?: (listener: (offered: ServerTools) => void) => void
   /** The store for plans as files. Absent: plans are not written to files. */
   readonly planFiles?: PlanStore
   /** Absent: the host runs no external agents. */

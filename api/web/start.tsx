@@ -8,7 +8,7 @@ import { InboxScreen } from './actions/inbox-screen.tsx'
 import { StartScreen } from './actions/start-screen.tsx'
 import { AuditScreen } from './audit/audit-screen.tsx'
 import { logs, startFeed } from './client/feed.ts'
-import { exchangeCode, refusal, session } from './client/session.ts'
+import { exchangeCode, session, sessionRefusal } from './client/session.ts'
 import { CompareScreen } from './compare/compare-screen.tsx'
 import { DocumentScreen } from './documents/document-screen.tsx'
 import { DocumentsScreen } from './documents/documents-screen.tsx'
@@ -64,7 +64,7 @@ const Page = () =>
 
 rememberZone()
 await exchangeCode().catch(() => {
-  refusal.value = 'the server does not answer; look whether "keepup serve" is running'
+  sessionRefusal.value = 'the server does not answer; look whether "keepup serve" is running'
 })
 document.addEventListener('click', followLink)
 takeDrops()

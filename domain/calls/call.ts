@@ -1,4 +1,4 @@
-import type { Place } from '../log/body-parts.ts'
+import type { EventPlace } from '../log/body-parts.ts'
 import type { Amounts } from '../tree/events.ts'
 import type { ArgumentsRef, Failure } from './events/event-parts.ts'
 import type { SeenFile } from './question.ts'
@@ -48,7 +48,7 @@ export interface Call {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly refused: Failure | null
-  readonly recorded?: Place
+  readonly recorded?: EventPlace
   /** The call was started to copy the recorded outcome and does not run. */
   readonly reused?: true
   readonly permission?: string

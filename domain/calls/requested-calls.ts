@@ -78,7 +78,7 @@ export function textOf(content: readonly Block[]): string {
 
 /**
  * The argument object of a stored `tool_use` block. Null if the arguments are not an object, contain a duplicate key,
- * are nested deeper than {@link MAX_DEPTH}, or contain more values than an answer may: no call ran with those
+ * are nested deeper than {@link MAX_JSON_DEPTH}, or contain more values than an answer may: no call ran with those
  * arguments, and parsing them every turn is slow. The other bounds of new answers ({@link requestedCalls}) do not
  * apply.
  */
@@ -96,10 +96,10 @@ function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
 }
 
 /** Nesting levels that JSON from models and tools may have. Arguments are nested inside their blocks. */
-export const MAX_DEPTH = 128
+export const MAX_JSON_DEPTH = 128
 
 /** Whether all numbers are finite (JSON text may contain 1e999) and recursion is safe (at most `depth` levels). */
-export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
+export function isTame(value: unknown, depth = MAX_JSON_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)
   return depth > 0 && Object.values(value).every((member) => isTame(member, depth - 1))
@@ -111,7 +111,7 @@ function parse(text: Json, size: JsonSize | null): Json {
   if (typeof text !== 'string' || size === null) return null
   if (text.trim() === '') return {}
   // Parsing deeply nested text needs more time and memory than its length suggests.
-  if (size.depth > MAX_DEPTH) return null
+  if (size.depth > MAX_JSON_DEPTH) return null
   // JSON.parse would silently drop one value of a duplicate key.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

@@ -1,4 +1,4 @@
-import type { Place } from '../log/body-parts.ts'
+import type { EventPlace } from '../log/body-parts.ts'
 import type { Attachment } from './events/event-parts.ts'
 import type { CallBodyOf } from './events/events.ts'
 import type { ToolResult } from './tool-call.ts'
@@ -16,7 +16,7 @@ export interface ToolSucceeded {
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
   readonly tested?: CallBodyOf<'tool_call_end'>['tested']
   /** The findings equal the recorded ones. */
-  readonly reused?: Place
+  readonly reused?: EventPlace
 }
 
 export type ToolOutcome =
@@ -56,5 +56,5 @@ export type ToolOutcome =
       readonly toolName: string
       readonly attempt: number
       readonly reason: string
-      readonly reused?: Place
+      readonly reused?: EventPlace
     }

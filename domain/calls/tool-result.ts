@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { firstIssue } from '../log/issues.ts'
 import type { Json } from '../log/json.ts'
 import { ToolError } from './errors.ts'
-import { isTame, MAX_DEPTH } from './requested-calls.ts'
+import { isTame, MAX_JSON_DEPTH } from './requested-calls.ts'
 import type { ToolResult } from './tool-call.ts'
 
 // Tools are foreign code. A return value that cannot be converted to plain JSON of the port's shape fails the call.
@@ -49,7 +49,7 @@ function* checkedResult(given: unknown): Generator<undefined, ToolResult> {
   yield
   const parsed = Result.safeParse(plain)
   if (!parsed.success) throw wrong(firstIssue(parsed.error, 'result'))
-  if (!isTame(plain)) throw wrong(`its JSON is nested deeper than ${MAX_DEPTH} levels`)
+  if (!isTame(plain)) throw wrong(`its JSON is nested deeper than ${MAX_JSON_DEPTH} levels`)
   return parsed.data as ToolResult
 }
 

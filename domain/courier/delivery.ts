@@ -6,7 +6,7 @@ import type { Amounts, Report, ReportedEnd } from '../tree/events.ts'
 import type { MessageType } from '../tree/messages.ts'
 import type { AgentSpec, RoleBackend } from '../tree/spec.ts'
 import type { Delivered, Origin } from './events.ts'
-import { acceptedFrom, type Courier, keyOf, lossesAt, rankOf } from './ledger.ts'
+import { acceptedFrom, type Courier, lossesAt, obligationKey, rankOf } from './ledger.ts'
 
 // The commands of the courier: each delivers one obligation to its target, or settles obligations in their source.
 
@@ -26,7 +26,7 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
       readonly spec: AgentSpec | null
       readonly task: string
       /** Only for an external agent. */
-      readonly backend?: Backend
+      readonly backend?: ChildBackend
     }
   | { readonly kind: 'deliver_reported_end'; readonly hash: string; readonly end: ReportedEnd }
   | { readonly kind: 'deliver_usage'; readonly report: Report }
@@ -36,12 +36,12 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | { readonly kind: 'deliver_cancel'; readonly reason?: string; readonly deadlineMs: number }
   | { readonly kind: 'deliver_pause'; readonly reason?: string }
   | { readonly kind: 'deliver_resume' }
-  | ({ readonly kind: 'deliver_message'; readonly message: Message } & Sent)
+  | ({ readonly kind: 'deliver_message'; readonly message: BusMessage } & Sent)
   | ({ readonly kind: 'deliver_subscription'; readonly topic: string } & Sent)
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
 
-export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
+export interface ChildBackend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
   readonly role: string
   /** The keepup tools that it may call; absent: none. */
   readonly tools?: readonly string[] | undefined
@@ -56,7 +56,7 @@ interface Sent {
 }
 
 /** A message without its time. `refused`: why its request will not be answered. */
-export interface Message {
+export interface BusMessage {
   readonly id: string
   readonly from: string
   readonly type: MessageType
@@ -72,18 +72,18 @@ export const isDelivery = (command: { readonly kind: string }): command is Deliv
 export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
 
 /** Why an obligation is never accepted. `stays`, only for a message: the target still accepts other messages. */
-export interface Refusal {
+export interface Bounce {
   readonly reason: string
   readonly stays?: true
 }
 
-export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery): Refusal => ({
+export const asBounce = ({ code, message }: DeliveryRefused, delivery: Delivery): Bounce => ({
   reason: message,
   ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),
 })
 
 /** A refused obligation as its source records it. `told`: the agent learns of it. */
-export const bounceOf = (revision: number, told: boolean, refusal: Refusal) => ({ revision, told, ...refusal })
+export const bounceOf = (revision: number, told: boolean, refusal: Bounce) => ({ revision, told, ...refusal })
 
 /**
  * Whether the delivery is new to its target; false: it was accepted before. Throws DeliveryRefused OUT_OF_ORDER if an
@@ -98,7 +98,7 @@ export function isNew(target: { readonly courier: Courier }, { origin, after }: 
   if (follows) return true
   throw new DeliveryRefused(
     'OUT_OF_ORDER',
-    `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
+    `${obligationKey(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
   )
 }
 

@@ -35,7 +35,7 @@ export const rankOf = ({ revision, losses = 0 }: Pick<Origin, 'revision' | 'loss
 export const lossesAt = (rank: number): number => Math.floor(rank / RANKS)
 
 /** The idempotency key of an obligation in the target stream. */
-export const keyOf = ({ stream, revision, losses }: Origin): string =>
+export const obligationKey = ({ stream, revision, losses }: Origin): string =>
   `${stream}@${revision}${losses === undefined ? '' : `+${losses}`}`
 
 /** Revision and number of losses of an event of this stream, as an {@link Origin} records them. */

@@ -16,7 +16,7 @@ export interface AgentEventBody {
 }
 
 /** {@link AgentEventBody} with the agent kind, for consumers. */
-export interface AgentEvent extends AgentEventBody {
+export interface ExternalAgentEvent extends AgentEventBody {
   readonly agentKind: string
 }
 

@@ -3,13 +3,13 @@ import { attachmentReader } from '../calls/events/attachment.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
 import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'
-import { decide } from './decide.ts'
+import { decideExternal } from './decide.ts'
 import type { ExternalDraft } from './decision-builder.ts'
-import { digest, FOLD } from './digest.ts'
+import { EXTERNAL_FOLD, externalDigest } from './digest.ts'
 import { erasing } from './erasing.ts'
 import type { ExternalEvent } from './events.ts'
-import { evolve, REMEMBERED } from './evolve.ts'
-import { wakeAt } from './owed.ts'
+import { evolveExternal, REMEMBERED_REQUESTS } from './evolve.ts'
+import { wakeExternalAt } from './owed.ts'
 import type { ExternalState } from './state.ts'
 
 const ATTACHING: ReadonlySet<string> = new Set<ExternalEvent['type']>(['tool_call_end'])
@@ -17,14 +17,14 @@ const ATTACHING: ReadonlySet<string> = new Set<ExternalEvent['type']>(['tool_cal
 /** Runs of external agents: the streams `external-<agentId>`. */
 export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {
   kind: 'external',
-  fold: FOLD,
+  fold: EXTERNAL_FOLD,
   ...reading,
-  evolve,
-  decide,
-  wakeAt,
-  digest,
+  evolve: evolveExternal,
+  decide: decideExternal,
+  wakeAt: wakeExternalAt,
+  digest: externalDigest,
   commands: (state) => state.commands,
-  remembered: REMEMBERED,
+  remembered: REMEMBERED_REQUESTS,
   reject: (code, message) => new CommandRejected(code, message),
   erasing,
   attaching: ATTACHING,

@@ -7,9 +7,9 @@ import type { JsonObject } from '../log/json.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 import type { Confinement } from './confinement.ts'
-import type { BodyOf, RecordedRequest } from './events.ts'
+import type { ExternalBodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import type { Usage } from './usage.ts'
+import type { ReportedUsage } from './usage.ts'
 
 /** Requests to an external run, and outcomes from its driver. All text is already redacted. */
 export type ExternalCommand =
@@ -19,7 +19,7 @@ export type ExternalCommand =
       readonly request: RecordedRequest
       readonly capabilities: readonly string[]
       /** The call of a keepup agent that delegates the run, and the run of that agent. */
-      readonly parent?: BodyOf<'external_started'>['parent'] & { readonly runId: string }
+      readonly parent?: ExternalBodyOf<'external_started'>['parent'] & { readonly runId: string }
     }
   /** `by`: the person who cancels, if a driver passes the cancel on. */
   | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
@@ -46,11 +46,11 @@ export type ExternalFact =
   | { readonly kind: 'proceed'; readonly confinement?: Confinement }
   /** `first`: the index of the first of these events in the run. Events that are already recorded are skipped. */
   | { readonly kind: 'batch'; readonly first: number; readonly events: readonly AgentEventBody[] }
-  | ({ readonly kind: 'versioned' } & BodyOf<'files_versioned'>)
+  | ({ readonly kind: 'versioned' } & ExternalBodyOf<'files_versioned'>)
   /**
    * The agent requests a permission. `toolCallId`: the next id of the state; a request with another id records nothing.
    */
-  | ({ readonly kind: 'permission' } & BodyOf<'permission_requested'>)
+  | ({ readonly kind: 'permission' } & ExternalBodyOf<'permission_requested'>)
   /**
    * The agent calls a keepup tool. `index`: the number of earlier calls. `arguments` null: not a JSON object; `beyond`:
    * why not.
@@ -73,7 +73,7 @@ export type ExternalFact =
   /** The outcome of an attempt, as for keepup agents. */
   | ToolOutcome
   | { readonly kind: 'session'; readonly sessionId: string }
-  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'usage'; readonly usage: ReportedUsage }
   | { readonly kind: 'end'; readonly outcome: Outcome }
   /** The processes of an earlier driver are ended, as far as they were found on this host. */
   | { readonly kind: 'reaped'; readonly ended: number }

@@ -12,7 +12,7 @@ import { overBudget } from './usage.ts'
 // The only obligation of a delegated external run: to report its end to the parent (DESIGN, Flow: Between streams).
 
 /** The obligations after an event; null: the event cannot follow. */
-export function courierAfter(state: ExternalState, event: ExternalEvent): Courier | null {
+export function externalCourierAfter(state: ExternalState, event: ExternalEvent): Courier | null {
   const { courier, reportsTo } = state
   if (event.type === 'delivered') {
     const owed = settled(state, event.body)
@@ -34,7 +34,7 @@ function accepting(state: ExternalState, origin: Origin): Courier | null {
  * The command that delivers an event of a run; null: the event is no obligation to this target. `hash`: the chain hash
  * of the event.
  */
-export function deliveryOf(
+export function externalDeliveryOf(
   state: ExternalState,
   event: ExternalEvent,
   to: { readonly stream: string; readonly target: string; readonly after: number; readonly hash: string },

@@ -5,9 +5,9 @@ import { planCalls } from '../calls/plan-calls.ts'
 import { startable } from '../calls/scheduling.ts'
 import type { ToolOutcome } from '../calls/tool-outcome.ts'
 import type { ExternalFact } from './commands.ts'
-import type { DecisionBuilder } from './decision-builder.ts'
+import type { ExternalDecisionBuilder } from './decision-builder.ts'
 import { type ExternalState, nextAskId } from './state.ts'
-import { planningOf, policy } from './tools.ts'
+import { externalPolicy, planningOf } from './tools.ts'
 
 // Decisions on calls of keepup's tools by an external agent, by the rules of calls.
 
@@ -15,7 +15,7 @@ type Fact<K extends ExternalFact['kind']> = Extract<ExternalFact, { kind: K }>
 export type CallFact = Fact<'call' | 'calls_go_on' | 'call_left'> | ToolOutcome
 
 /** Decides nothing unless the run is running: the calls end with the run. */
-export function decideCalls(d: DecisionBuilder, state: ExternalState, fact: CallFact): void {
+export function decideCalls(d: ExternalDecisionBuilder, state: ExternalState, fact: CallFact): void {
   if (state.stage.at !== 'running' || state.tools === undefined) return
   switch (fact.kind) {
     case 'call':
@@ -31,7 +31,7 @@ export function decideCalls(d: DecisionBuilder, state: ExternalState, fact: Call
 
 /** Records the call with this number, planned like a call of a turn. */
 function ask(
-  d: DecisionBuilder,
+  d: ExternalDecisionBuilder,
   state: ExternalState,
   { index, name, arguments: args, paths, beyond }: Fact<'call'>,
 ): void {
@@ -45,31 +45,36 @@ function ask(
 }
 
 /** The steps that need no request. A cancelled run starts no more calls. */
-function goOn(d: DecisionBuilder, { cancelledAt }: ExternalState, { paused = false }: Fact<'calls_go_on'>): void {
+function goOn(
+  d: ExternalDecisionBuilder,
+  { cancelledAt }: ExternalState,
+  { paused = false }: Fact<'calls_go_on'>,
+): void {
   if (cancelledAt !== null) return settleOpenCalls(d, 'the agent was cancelled', false)
   if (d.drives) while (proceed(d, paused));
 }
 
 /** Processes each open call once. Returns whether an event was emitted. */
-function proceed(d: DecisionBuilder, paused: boolean): boolean {
+function proceed(d: ExternalDecisionBuilder, paused: boolean): boolean {
   const before = d.revision
   for (const call of d.calls) settleCall(d, call, paused)
   if (!paused)
-    for (const call of startable(d.caller, d.calls)) beginCall(d, call, policy.needsApproval(d.caller, call.toolName))
+    for (const call of startable(d.caller, d.calls))
+      beginCall(d, call, externalPolicy.needsApproval(d.caller, call.toolName))
   return d.revision > before
 }
 
 /**
  * Ends a call that the agent no longer waits for. A running call is aborted by its driver and ends with its outcome.
  */
-function leave(d: DecisionBuilder, toolCallId: string): void {
+function leave(d: ExternalDecisionBuilder, toolCallId: string): void {
   const call = d.calls.find(({ id }) => id === toolCallId)
   if (call === undefined || call.stage.at === 'running') return
   failCall(d, call, { code: 'CANCELLED', message: 'the agent that called did not wait for it' })
 }
 
 /** Ignores outcomes of calls that have ended: the agent already has the result. */
-function end(d: DecisionBuilder, fact: ToolOutcome): void {
+function end(d: ExternalDecisionBuilder, fact: ToolOutcome): void {
   const call = d.calls.find(({ id }) => id === fact.toolCallId)
   if (call?.attempt !== fact.attempt || call.stage.at !== 'running') return
   switch (fact.kind) {
@@ -93,8 +98,8 @@ function end(d: DecisionBuilder, fact: ToolOutcome): void {
  * Ends the open calls when the run ends. A call that may have run gets an unknown outcome. No call starts again,
  * because no agent waits for it.
  */
-export const settleCalls = (d: DecisionBuilder, why: string): void => settleOpenCalls(d, why, true)
+export const settleExternalCalls = (d: ExternalDecisionBuilder, why: string): void => settleOpenCalls(d, why, true)
 
-function settleOpenCalls(d: DecisionBuilder, message: string, force: boolean): void {
+function settleOpenCalls(d: ExternalDecisionBuilder, message: string, force: boolean): void {
   for (const call of d.calls) settleOpenCall(d, call, { code: 'CANCELLED', message }, force)
 }

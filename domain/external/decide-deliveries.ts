@@ -4,9 +4,9 @@ import { type Delivery, isNew, senderOf } from '../courier/delivery.ts'
 import { settles } from '../courier/ledger.ts'
 import { echo } from '../log/issues.ts'
 import { outsideSpec } from '../tree/outside-tools.ts'
-import { CANCELLED_UNSTARTED, type DecisionBuilder } from './decision-builder.ts'
+import { CANCELLED_UNSTARTED, type ExternalDecisionBuilder } from './decision-builder.ts'
 import type { RecordedRequest } from './events.ts'
-import { type ExternalState, isFinished } from './state.ts'
+import { type ExternalState, isRunOver } from './state.ts'
 
 // Courier deliveries to a run that a keepup agent delegates: its birth and its cancel. A repeated delivery records
 // nothing. A delivery that can never be accepted bounces. Both rules are those of keepup agents.
@@ -15,14 +15,18 @@ type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
 
 const bounce = (reason: string) => new DeliveryRefused('BOUNCED', reason)
 
-export function decideDelivery(d: DecisionBuilder, state: ExternalState | null, delivery: Delivery): void {
+export function decideExternalDelivery(
+  d: ExternalDecisionBuilder,
+  state: ExternalState | null,
+  delivery: Delivery,
+): void {
   if (state === null) {
     if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
     return beBorn(d, delivery)
   }
   if (!isNew(state, delivery)) return
   if (delivery.kind === 'deliver_birth') throw bounce(`an agent ${echo(state.agentId)} exists already`)
-  if (isFinished(state)) throw bounce('the agent has finished')
+  if (isRunOver(state)) throw bounce('the agent has finished')
   if (delivery.kind !== 'deliver_cancel')
     throw bounce(`${state.backend} is another agent, which reads nothing but its task`)
   if (delivery.origin.stream !== state.reportsTo) throw bounce(`${echo(senderOf(delivery))} is not its parent`)
@@ -32,7 +36,7 @@ export function decideDelivery(d: DecisionBuilder, state: ExternalState | null, 
   if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
 }
 
-function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'deliver_birth'>): void {
+function beBorn(d: ExternalDecisionBuilder, { origin, spec, birth, task, backend }: Of<'deliver_birth'>): void {
   if (spec === null || backend === undefined) throw bounce('the parent has no such role, or no other agent for it')
   const { kind, role, extensions, capabilities, price, tools } = backend
   const { runId, depth, parent } = birth
@@ -67,7 +71,11 @@ function promptOf(
 }
 
 /** Records that an obligation was delivered. A repeated confirmation records nothing. */
-export function decideDelivered(d: DecisionBuilder, state: ExternalState, { kind: _, ...body }: SettleDelivery): void {
+export function decideExternalDelivered(
+  d: ExternalDecisionBuilder,
+  state: ExternalState,
+  { kind: _, ...body }: SettleDelivery,
+): void {
   if (!settles(state, body)) return
   d.emit('delivered', { ...body, bounced: body.bounced.map(({ revision, reason }) => ({ revision, reason })) })
 }

@@ -5,46 +5,46 @@ import { questionHash } from '../calls/question.ts'
 import { isDelivery } from '../courier/delivery.ts'
 import { READER } from '../log/envelope.ts'
 import { instantText } from '../log/instant.ts'
-import type { Place } from '../stream/aggregate.ts'
+import type { StreamPlace } from '../stream/aggregate.ts'
 import { cost } from '../tree/money.ts'
 import type { Price } from '../tree/spec.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
-import { decideCalls, settleCalls } from './decide-calls.ts'
-import { decideDelivered, decideDelivery } from './decide-deliveries.ts'
-import { CANCELLED_UNSTARTED, DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
-import { type ExternalState, inDoubt, isFinished, nextAskId } from './state.ts'
-import { overBudget, type Usage } from './usage.ts'
+import { decideCalls, settleExternalCalls } from './decide-calls.ts'
+import { decideExternalDelivered, decideExternalDelivery } from './decide-deliveries.ts'
+import { CANCELLED_UNSTARTED, type ExternalDecision, ExternalDecisionBuilder, RUNTIME } from './decision-builder.ts'
+import { type ExternalState, inDoubt, isRunOver, nextAskId } from './state.ts'
+import { overBudget, type ReportedUsage } from './usage.ts'
 
 /**
  * Decides a command. Throws `RUN_EXISTS` for a second start and `RUN_UNKNOWN` for a request to an unknown run. A
  * decision that is not waited for throws `APPROVAL_NOT_PENDING` or `QUESTION_CHANGED`. A cancel of a finished run
  * records nothing.
  */
-export function decide(
+export function decideExternal(
   state: ExternalState | null,
-  place: Place,
+  place: StreamPlace,
   command: ExternalCommand,
   context: ExternalContext,
 ): ExternalDecision {
-  const d = new DecisionBuilder(state, place, context)
+  const d = new ExternalDecisionBuilder(state, place, context)
   take(d, command, context)
   return d.decision
 }
 
-function take(d: DecisionBuilder, command: ExternalCommand, context: ExternalContext): void {
+function take(d: ExternalDecisionBuilder, command: ExternalCommand, context: ExternalContext): void {
   const { state } = d
   if (command.kind === 'series') for (const one of command.commands) take(d, one, context)
   else if (command.kind === 'start') start(d, state, command, context)
-  else if (isDelivery(command)) decideDelivery(d, state, command)
+  else if (isDelivery(command)) decideExternalDelivery(d, state, command)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
   else if (command.kind === 'decide_permission') permit(d, state, command)
-  else if (command.kind === 'delivered') decideDelivered(d, state, command)
+  else if (command.kind === 'delivered') decideExternalDelivered(d, state, command)
   else bring(d, state, command)
 }
 
 function start(
-  d: DecisionBuilder,
+  d: ExternalDecisionBuilder,
   state: ExternalState | null,
   command: Extract<ExternalCommand, { kind: 'start' }>,
   { commandId }: ExternalContext,
@@ -59,17 +59,17 @@ function start(
 }
 
 function cancel(
-  d: DecisionBuilder,
+  d: ExternalDecisionBuilder,
   state: ExternalState,
   { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>,
 ): void {
-  if (isFinished(state) || state.cancelledAt !== null) return
+  if (isRunOver(state) || state.cancelledAt !== null) return
   d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { actor: by })
   if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
 }
 
 function permit(
-  d: DecisionBuilder,
+  d: ExternalDecisionBuilder,
   { permissions, tools }: ExternalState,
   command: Extract<ExternalCommand, { kind: 'decide_permission' }>,
 ): void {
@@ -92,11 +92,11 @@ function permit(
   d.emit('permission_decided', { toolCallId, requestHash: argumentsHash, decision, decided, ...said })
 }
 
-function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): void {
+function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalFact): void {
   const running = state.stage.at === 'running'
   switch (fact.kind) {
     case 'claim': {
-      if (isFinished(state) || state.driver?.id === fact.driverId) return
+      if (isRunOver(state) || state.driver?.id === fact.driverId) return
       const epoch = (state.driver?.epoch ?? 0) + 1
       d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, keepup: fact.build })
       return
@@ -122,7 +122,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
       return
     case 'versioned': {
       const { kind: _, ...body } = fact
-      if (!isFinished(state)) d.emit('files_versioned', body)
+      if (!isRunOver(state)) d.emit('files_versioned', body)
       return
     }
     case 'permission': {
@@ -140,7 +140,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
     case 'files_changed':
       return decideCalls(d, state, fact)
     case 'end':
-      if (running) settleCalls(d, 'the agent that called has ended')
+      if (running) settleExternalCalls(d, 'the agent that called has ended')
       if (running) d.emit('external_ended', fact.outcome)
       else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))
         d.emit('external_ended', fact.outcome)
@@ -149,7 +149,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
       return
     case 'reaped':
       if (!inDoubt(state)) return
-      settleCalls(d, 'the program that ran the agent was gone')
+      settleExternalCalls(d, 'the program that ran the agent was gone')
       d.emit('external_ended', { outcome: 'unknown', reason: unknownReason(fact.ended) })
   }
 }
@@ -161,16 +161,21 @@ const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
  * A session that the run started contains only the run's usage, so its scope becomes `run`. A report without a model
  * gets the model of the request. A report without a cost is priced by the request's price.
  */
-function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: Usage): Usage {
+function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: ReportedUsage): ReportedUsage {
   const asked = extensions['agent_api.config.model.v1']
   const usage = told.model === undefined && typeof asked === 'string' ? { ...told, model: asked } : told
   const goesOn = GOES_ON.some((name) => Object.hasOwn(extensions, name))
-  const own: Usage = goesOn ? usage : { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
+  const own: ReportedUsage = goesOn
+    ? usage
+    : { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
   return own.cost === null && price !== undefined ? { ...own, cost: priced(own, price) } : own
 }
 
 /** Null: the number of tokens is unknown, or the cost is not a safe integer. */
-function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, price: Price): Usage['cost'] {
+function priced(
+  { scope, inputTokens, cachedInputTokens, outputTokens }: ReportedUsage,
+  price: Price,
+): ReportedUsage['cost'] {
   if (inputTokens === null || outputTokens === null) return null
   const cacheRead = Math.min(cachedInputTokens ?? 0, inputTokens)
   try {
@@ -183,7 +188,11 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
 }
 
 /** A run over its budget is cancelled as if by a person. */
-function used(d: DecisionBuilder, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
+function used(
+  d: ExternalDecisionBuilder,
+  { request: { budget }, cancelledAt }: ExternalState,
+  usage: ReportedUsage,
+): void {
   d.emit('usage_reported', usage)
   const over = budget === undefined ? null : overBudget(usage, budget)
   if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { actor: RUNTIME })

@@ -8,11 +8,11 @@ import { hex } from '../log/ids.ts'
 import { idOf } from '../log/owner.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
 import { wellFormed } from '../log/well-formed.ts'
-import type { Decision, Draft, Place } from '../stream/aggregate.ts'
+import type { Decision, Draft, StreamPlace } from '../stream/aggregate.ts'
 import { bodyFault } from './codec.ts'
 import type { ExternalContext } from './commands.ts'
-import type { BodyOf, ExternalEvent, ExternalEventType } from './events.ts'
-import { evolve } from './evolve.ts'
+import type { ExternalBodyOf, ExternalEvent, ExternalEventType } from './events.ts'
+import { evolveExternal } from './evolve.ts'
 import type { ExternalState } from './state.ts'
 import { callerOf } from './tools.ts'
 
@@ -47,15 +47,15 @@ export const CANCELLED_UNSTARTED = { outcome: 'cancelled', exit: null } as const
 /**
  * One decision in progress. Each emitted event is folded immediately, so the next event is decided on the new state.
  */
-export class DecisionBuilder implements CallDecision {
+export class ExternalDecisionBuilder implements CallDecision {
   readonly #drafts: ExternalDraft[] = []
-  readonly #place: Place
+  readonly #place: StreamPlace
   readonly context: ExternalContext
   #state: ExternalState | null
   /** The claim of the deciding driver: from the context, or from a claim in this decision. */
   #driver: ExternalContext['driver']
 
-  constructor(state: ExternalState | null, place: Place, context: ExternalContext) {
+  constructor(state: ExternalState | null, place: StreamPlace, context: ExternalContext) {
     this.#state = state
     this.#place = place
     this.context = context
@@ -103,7 +103,7 @@ export class DecisionBuilder implements CallDecision {
 
   emit<T extends ExternalEventType>(
     type: T,
-    given: BodyOf<T>,
+    given: ExternalBodyOf<T>,
     about: { readonly runId?: string; readonly actor?: Actor; readonly toolCallId?: string } = {},
   ): void {
     const { context } = this
@@ -111,7 +111,7 @@ export class DecisionBuilder implements CallDecision {
     const fault = bodyFault(type, body)
     if (fault !== null)
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
-    const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
+    const claim = type === 'driver_claimed' ? (body as ExternalBodyOf<'driver_claimed'>) : null
     if (claim !== null) this.#driver = { id: claim.driverId, epoch: claim.epoch }
     const driver = ASKED.has(type) ? undefined : this.#driver
     const agentId = idOf(this.#place.stream)
@@ -130,7 +130,7 @@ export class DecisionBuilder implements CallDecision {
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(driver === undefined ? {} : { driver }),
     } as ExternalEvent
-    const after = evolve(this.#state, event)
+    const after = evolveExternal(this.#state, event)
     this.#state = after
     this.#drafts.push({ event, body: salted, after, checkpoint: type === 'external_ended' })
   }

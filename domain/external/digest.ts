@@ -8,7 +8,7 @@ import { type ExternalState, NO_PERMISSIONS } from './state.ts'
 // The digest is part of the storage format. A change of the view below requires a higher FOLD.
 
 /** Version of the fold and of the view that digests cover. */
-export const FOLD = 1
+export const EXTERNAL_FOLD = 1
 
 /**
  * Members that the digest omits while they have these values. A new member with an initial value therefore keeps older
@@ -27,11 +27,11 @@ const INITIAL: Partial<ExternalState> = {
 }
 
 /** Hex SHA-256 over the state. The hash of the recorded body represents the request and the tools. */
-export function digest({ request: _, tools, ...rest }: ExternalState): string {
+export function externalDigest({ request: _, tools, ...rest }: ExternalState): string {
   const calls = tools && { asked: tools.asked, step: tools.step, open: tools.open.map(callWithoutText) }
   const view = { ...rest, ...(calls !== undefined && { tools: calls }) }
   const covered = Object.entries(view).filter(([name, value]) => !isInitial(name as keyof ExternalState, value))
-  return sha256(`keepup-external-fold-${FOLD}\n${canonicalText(Object.fromEntries(covered))}`)
+  return sha256(`keepup-external-fold-${EXTERNAL_FOLD}\n${canonicalText(Object.fromEntries(covered))}`)
 }
 
 function isInitial(name: keyof ExternalState, value: unknown): boolean {

@@ -3,7 +3,7 @@ import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
 import { erasingBy } from '../stream/erasure.ts'
 import { withoutText } from '../tree/erased-spec.ts'
-import type { BodyOf } from './events.ts'
+import type { ExternalBodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The event types of keepup agents' calls. */
@@ -21,7 +21,7 @@ type Said =
   | 'outcome_learned'
 
 /** The part of each body that the fold needs after an erasure, without words of people, agents or tools. */
-const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>, bodyHash: string) => BodyOf<T> } = {
+const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: string) => ExternalBodyOf<T> } = {
   external_started: ({ request: { timeoutMs, budget, price }, tools, ...body }) => ({
     ...body,
     ...(tools !== undefined && { tools: { spec: withoutText(tools.spec) } }),

@@ -12,7 +12,7 @@ import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
 import { Confinement } from './confinement.ts'
 import { Outcome } from './outcome.ts'
-import { Usage } from './usage.ts'
+import { ReportedUsage } from './usage.ts'
 
 // These names and shapes are the storage format. To change a shape, add a new version and an upcaster; never edit a
 // version.
@@ -36,7 +36,7 @@ export const RecordedRequest = z.strictObject({
 })
 export type RecordedRequest = z.infer<typeof RecordedRequest>
 
-export const bodies = {
+export const externalBodies = {
   /**
    * The first event of the stream. `parent`: the call of a keepup agent that delegated the run; `depth`: the depth of
    * this run. `origin`: the parent's event that delegated the run; with an origin, the run owes its parent a report of
@@ -73,7 +73,7 @@ export const bodies = {
   agent_events: z.strictObject({ first: count, events: z.array(StoredAgentEvent).min(1).max(BATCH.events) }),
   /** The backend's id of the session, for a resume or a fork. */
   session_known: z.strictObject({ sessionId: text }),
-  usage_reported: Usage,
+  usage_reported: ReportedUsage,
   /** A version of the working folder's files, taken before the process starts and after it ends. */
   files_versioned: z.union([
     z.strictObject({ when: z.enum(['before', 'after']), tree: text }),
@@ -108,12 +108,12 @@ export const bodies = {
   ...erasureEvents,
 } as const
 
-export type ExternalEventType = keyof typeof bodies
-type Bodies = { readonly [T in ExternalEventType]: z.infer<(typeof bodies)[T]> }
-export type BodyOf<T extends ExternalEventType> = Bodies[T]
+export type ExternalEventType = keyof typeof externalBodies
+type Bodies = { readonly [T in ExternalEventType]: z.infer<(typeof externalBodies)[T]> }
+export type ExternalBodyOf<T extends ExternalEventType> = Bodies[T]
 
 /** The current version of each type. */
-export const versions: Readonly<Record<ExternalEventType, number>> = {
+export const externalVersions: Readonly<Record<ExternalEventType, number>> = {
   external_started: 1,
   driver_claimed: 1,
   process_start: 1,
@@ -144,7 +144,7 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
 export type ExternalEvent = {
   readonly [T in ExternalEventType]: StreamEvent & {
     readonly type: T
-    readonly body: BodyOf<T>
+    readonly body: ExternalBodyOf<T>
     readonly agentId: string
     readonly runId: string
   }

@@ -1,20 +1,27 @@
 import { NO_OBLIGATIONS, rankOf } from '../courier/ledger.ts'
-import { append, EMPTY_ROOT } from '../log/root.ts'
+import { appendRoot, EMPTY_ROOT } from '../log/root.ts'
 import { ImpossibleEvent } from '../stream/impossible.ts'
-import { courierAfter } from './courier.ts'
+import { externalCourierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, nextAskId, type Permission } from './state.ts'
+import {
+  type ExternalEnd,
+  type ExternalState,
+  isRunOver,
+  NO_PERMISSIONS,
+  nextAskId,
+  type PermissionRequest,
+} from './state.ts'
 import { isOfCall, NO_CALLS, withCallEvent, withRequest } from './tools.ts'
 
 /** The state after an event. Throws ImpossibleEvent if the event cannot follow. */
-export function evolve(state: ExternalState | null, event: ExternalEvent): ExternalState {
+export function evolveExternal(state: ExternalState | null, event: ExternalEvent): ExternalState {
   if (event.type === 'external_started') return started(state, event)
   if (state === null) throw new ImpossibleEvent(event, 'the run was not started')
   if (event.at < state.at) throw new ImpossibleEvent(event, 'it is older than the event before it')
   // An erasure leaves the state unchanged, so its events need no digest.
   if (event.type === 'residue' || event.type === 'erased') return state
-  const courier = courierAfter(state, event)
+  const courier = externalCourierAfter(state, event)
   if (courier === null) throw new ImpossibleEvent(event, 'no such obligation is open, or it was accepted before')
   if (event.type === 'delivered') return { ...state, courier, at: event.at }
   return { ...state, ...change(state, event), courier, at: event.at }
@@ -34,7 +41,7 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       return refuse('the outcome is known')
     return { stage: { at: 'ended', outcome: { kind: 'unknown', learned: true } } }
   }
-  if (isFinished(state)) return refuse('the run has ended')
+  if (isRunOver(state)) return refuse('the run has ended')
   switch (event.type) {
     case 'driver_claimed': {
       const { driverId: id, epoch } = event.body
@@ -68,7 +75,7 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
     case 'agent_events': {
       const { first, events } = event.body
       if (first !== state.events.count) return refuse(`agent event ${state.events.count} comes next, not ${first}`)
-      return { events: append(state.events, event.bodyHash, events.length) }
+      return { events: appendRoot(state.events, event.bodyHash, events.length) }
     }
     case 'session_known':
       return { sessionId: event.body.sessionId }
@@ -127,20 +134,20 @@ function started(
 
 /** The number of decided permissions in the state. The driver has read older decisions long ago. */
 const KEPT_DECISIONS = 100
-function shortened(last: readonly Permission[]): readonly Permission[] {
+function shortened(last: readonly PermissionRequest[]): readonly PermissionRequest[] {
   const decided = last.filter(({ decision }) => decision !== null)
   const old = new Set(decided.slice(0, Math.max(0, decided.length - KEPT_DECISIONS)))
   return old.size === 0 ? last : last.filter((one) => !old.has(one))
 }
 
 /** The state keeps the commandId of the start and of the last requests, 8 in all. The stream has older ones. */
-export const REMEMBERED = 8
+export const REMEMBERED_REQUESTS = 8
 const remembering = ({ commands: [start, ...others] }: ExternalState, commandId: string): string[] => [
   start!,
-  ...[...others, commandId].slice(1 - REMEMBERED),
+  ...[...others, commandId].slice(1 - REMEMBERED_REQUESTS),
 ]
 
-export function endedOf(outcome: Outcome): Ended {
+export function endedOf(outcome: Outcome): ExternalEnd {
   switch (outcome.outcome) {
     case 'exited':
       return { kind: 'exited', exit: outcome.exit, success: outcome.success }

@@ -1,6 +1,6 @@
 import { undelivered } from '../courier/ledger.ts'
 import { effectId } from '../log/ids.ts'
-import { type ExternalState, inDoubt, isFinished, runsItself } from './state.ts'
+import { type ExternalState, inDoubt, isRunOver, runsItself } from './state.ts'
 
 /** The effects that a run owes. */
 export type ExternalOwed =
@@ -13,7 +13,7 @@ export type ExternalOwed =
 export const GRACE_MS = 5_000
 export const GIVE_UP_MS = 5_000
 
-export function owed(state: ExternalState): readonly ExternalOwed[] {
+export function owedExternal(state: ExternalState): readonly ExternalOwed[] {
   const { stage, agentId } = state
   if (stage.at !== 'running') return []
   const { epoch } = stage
@@ -25,9 +25,9 @@ export function owed(state: ExternalState): readonly ExternalOwed[] {
  * When a driver must next look at the run: immediately if the run waits for a driver, else when its process must have
  * ended.
  */
-export function wakeAt(state: ExternalState): number | null {
+export function wakeExternalAt(state: ExternalState): number | null {
   // A courier must deliver the end.
-  if (isFinished(state)) return undelivered(state).length > 0 ? state.at : null
+  if (isRunOver(state)) return undelivered(state).length > 0 ? state.at : null
   if (!runsItself(state)) return state.at
   const since = state.stage.at === 'running' ? state.stage.since : state.at
   const { timeoutMs } = state.request

@@ -5,16 +5,16 @@ import type { Root } from '../log/root.ts'
 import type { AgentSpec } from '../tree/spec.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
-import type { Usage } from './usage.ts'
+import type { ReportedUsage } from './usage.ts'
 
 /** The stage of a run. `running` under an earlier epoch than the driver's: whether the process is alive is unknown. */
 export type Stage =
   | { readonly at: 'requested' }
   | { readonly at: 'running'; readonly epoch: number; readonly since: number }
-  | { readonly at: 'ended'; readonly outcome: Ended }
+  | { readonly at: 'ended'; readonly outcome: ExternalEnd }
 
 /** The part of an outcome in the state, without text. */
-export type Ended =
+export type ExternalEnd =
   | { readonly kind: 'exited'; readonly exit: ExitStatus; readonly success: boolean }
   | { readonly kind: 'failed' | 'cancelled'; readonly exit: ExitStatus | null }
   /** `learned`: the true outcome was recorded later. */
@@ -24,7 +24,7 @@ export type Ended =
  * A permission request of an agent. `argumentsHash`: the hash of the request's body. `askedAt`: ms. `decision` null:
  * undecided.
  */
-export interface Permission {
+export interface PermissionRequest {
   readonly toolCallId: string
   readonly argumentsHash: string
   readonly askedAt: number
@@ -64,9 +64,9 @@ export interface ExternalState {
   /** The number of recorded agent events, and a root hash over the bodies of the batches. */
   readonly events: Root
   readonly sessionId: string | null
-  readonly usage: Usage | null
+  readonly usage: ReportedUsage | null
   /** `asked`: the number of permission requests; `last`: all open ones and some decided ones. */
-  readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
+  readonly permissions: { readonly asked: number; readonly last: readonly PermissionRequest[] }
   /** Absent: the agent can call no keepup tools. */
   readonly tools?: OwnTools
   /** The stream of the delegating agent, which gets a report of the end; null: no agent delegated the run. */
@@ -82,7 +82,7 @@ export interface ExternalState {
 export const nextAskId = ({ agentId, permissions, tools }: ExternalState): string =>
   toolCallId(agentId, 0, permissions.asked + (tools?.asked ?? 0))
 
-export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'
+export const isRunOver = (state: ExternalState): boolean => state.stage.at === 'ended'
 
 /** Whether the driver that owns the run also runs its process. */
 export const runsItself = ({ stage, driver }: ExternalState): boolean =>

@@ -36,11 +36,13 @@ export function callerOf({ tools, agentId, runId, driver, reportsTo, commands }:
 }
 
 /** Memory tools are the only control tools of an external agent. They need a phase with tools, as for keepup agents. */
-export const policy = policyEngine((name) => (memoryToolNamed(name) === undefined ? undefined : { needsTools: true }))
+export const externalPolicy = policyEngine((name) =>
+  memoryToolNamed(name) === undefined ? undefined : { needsTools: true },
+)
 
 /** How the calls of this agent are planned. */
 export const planningOf = (caller: Caller): Planning => ({
-  policy,
+  policy: externalPolicy,
   control(name) {
     const tool = memoryToolNamed(name)
     if (tool === undefined) return undefined

@@ -3,7 +3,7 @@ import { z } from 'zod'
 // Parts of event bodies. These shapes are the storage format.
 
 /** Any JSON value. Bodies are validated after JSON.parse, so only a missing value is invalid. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as z.ZodType<
+export const AnyJsonValue = z.unknown().refine((value) => value !== undefined, 'expected a value') as z.ZodType<
   z.infer<ReturnType<typeof z.json>>
 >
 export const text = z.string()
@@ -14,5 +14,5 @@ export const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 export const Instant = z.iso.datetime({ precision: 3 })
 
 /** A recorded event. For a fork of a fork, the stream may be that of either source. */
-export const Place = z.strictObject({ stream: z.string().min(1), revision: count })
-export type Place = z.infer<typeof Place>
+export const EventPlace = z.strictObject({ stream: z.string().min(1), revision: count })
+export type EventPlace = z.infer<typeof EventPlace>

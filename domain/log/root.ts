@@ -9,7 +9,7 @@ export interface Root {
 export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
 
 /** Appends an item: `SHA-256(previous root, raw ‖ item)`. `items`: how many items it contains, if it is a root. */
-export function append(root: Root, item: string, items = 1): Root {
+export function appendRoot(root: Root, item: string, items = 1): Root {
   return { count: root.count + items, hash: hashAfter(root.hash, item) }
 }
 

@@ -1,17 +1,17 @@
 import { defineKind } from '../stream/define.ts'
-import { decide } from './decide.ts'
+import { decideMemory } from './decide.ts'
 import { MemoryError } from './errors.ts'
-import { bodies } from './events.ts'
-import { evolve, FOLD } from './state.ts'
+import { memoryBodies } from './events.ts'
+import { evolveMemory, MEMORY_FOLD } from './state.ts'
 
 /** A fact that outlives conversations, saved by agents and people, as one kind of stream: `memory-<scope>-<id>`. */
 export const memory = defineKind({
   kind: 'memory',
   noun: 'fact',
-  bodies,
-  fold: FOLD,
-  evolve,
-  decide,
+  bodies: memoryBodies,
+  fold: MEMORY_FOLD,
+  evolve: evolveMemory,
+  decide: decideMemory,
   // Scope and place remain.
   residues: {
     fact_remembered: (body) => ({ ...body, text: null }),

@@ -1,16 +1,16 @@
-import type { Place } from '../calls/memory/request.ts'
+import type { FactOwner } from '../calls/memory/request.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { MemoryError } from './errors.ts'
-import type { bodies } from './events.ts'
+import type { memoryBodies } from './events.ts'
 import type { MemoryState } from './state.ts'
 
 export type MemoryCommand =
-  | ({ readonly kind: 'remember'; readonly text: string } & Place)
+  | ({ readonly kind: 'remember'; readonly text: string } & FactOwner)
   | { readonly kind: 'correct'; readonly text: string }
   | { readonly kind: 'forget'; readonly reason: string | null }
 
 /** One event, or none if the fact is already forgotten. Throws MemoryError if the command is refused. */
-export function decide(state: MemoryState | null, command: MemoryCommand, emit: Emit<typeof bodies>): void {
+export function decideMemory(state: MemoryState | null, command: MemoryCommand, emit: Emit<typeof memoryBodies>): void {
   if (command.kind === 'remember') {
     if (state !== null) throw new MemoryError('MEMORY_EXISTS', 'the fact was saved before')
     const { scope, place, text } = command

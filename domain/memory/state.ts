@@ -1,19 +1,19 @@
-import type { Place } from '../calls/memory/request.ts'
+import type { FactOwner } from '../calls/memory/request.ts'
 import type { FactEvent } from './events.ts'
 
 /**
  * The folded state of a fact's stream. It excludes the text, because the text may be erased; the chain proves the text.
  */
-export interface MemoryState extends Place {
+export interface MemoryState extends FactOwner {
   readonly corrections: number
   readonly forgotten: boolean
 }
 
 /** Increase this when the digested view changes. */
-export const FOLD = 1
+export const MEMORY_FOLD = 1
 
 /** The state after an event. Throws if the event cannot follow. */
-export function evolve(state: MemoryState | null, event: FactEvent): MemoryState {
+export function evolveMemory(state: MemoryState | null, event: FactEvent): MemoryState {
   if (event.type === 'fact_remembered') {
     if (state !== null) throw new Error('the fact was saved before')
     const { scope, place } = event.body

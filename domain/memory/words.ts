@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Place } from '../calls/memory/request.ts'
+import type { FactOwner } from '../calls/memory/request.ts'
 
 /** The maximum length of a word in the index. Longer words are cut, because queries are shorter. */
 const LONGEST = 40
@@ -33,4 +33,5 @@ const split = (run: string): string[] =>
  * A word that every fact of a place contains. {@link wordsOf} never returns a word that starts with `@`. With this word
  * a search reads only the facts of its places.
  */
-export const placeWord = ({ scope, place }: Place): string => `@${hash('sha256', `${scope}\n${place}`).slice(0, 16)}`
+export const placeWord = ({ scope, place }: FactOwner): string =>
+  `@${hash('sha256', `${scope}\n${place}`).slice(0, 16)}`

@@ -1,7 +1,7 @@
 import type { Element } from '../document/markup/tree.ts'
-import type { Block } from '../document/model/block.ts'
+import type { DocumentBlock } from '../document/model/block.ts'
 import type { Edit } from '../document/model/edits.ts'
-import type { DocumentView } from '../document/model/view.ts'
+import type { DocumentReader } from '../document/model/view.ts'
 
 /**
  * Parses one XML element with its content. Supports XML's five entities and character references, no other entities,
@@ -38,7 +38,7 @@ export interface Documents {
  * then appends the change's update and keeps the change, or discards the change after a conflict. A replica can have
  * one open change; all other methods throw until the change is kept or discarded.
  */
-export interface OpenDocument extends DocumentView {
+export interface OpenDocument extends DocumentReader {
   /** The parts of a block or table cell, each with the operation that wrote its first character. Empty: no text. */
   authorship(spanId: string): readonly AuthoredPart[]
   /** All blocks in document order. Blocks outside the document model have the type `unreadable`. */
@@ -77,7 +77,7 @@ export interface AuthoredPart {
 }
 
 /** A block, or a part of the document whose content is outside the document model. */
-export type ReadBlock = Block | { readonly type: 'unreadable'; readonly id: string | null }
+export type ReadBlock = DocumentBlock | { readonly type: 'unreadable'; readonly id: string | null }
 
 /** A change on the replica that is not yet part of the document. */
 export interface PendingChange {

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
+import type { AgentEventBody, ExternalAgentEvent } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { Confinement } from '../external/confinement.ts'
 import type { RightsLevel } from '../external/delegation.ts'
@@ -8,11 +8,11 @@ import type { Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { FunctionSpec } from '../external/spawn/functions.ts'
 import type { ExternalState } from '../external/state.ts'
-import type { Usage } from '../external/usage.ts'
+import type { ReportedUsage } from '../external/usage.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
 
-export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
+export type { AgentEventBody, AgentRunRequest, ExitStatus, ExternalAgentEvent, ReportedUsage }
 
 /** A run of an external agent (seed 002). Disposing it cancels the run. */
 export interface AgentRunHandle extends AsyncDisposable {
@@ -23,7 +23,7 @@ export interface AgentRunHandle extends AsyncDisposable {
   /** The backend's id of the session; null: not known yet. */
   readonly sessionId: string | null
   /** All events in order, from the log. Can be iterated repeatedly, also after the end. */
-  readonly events: AsyncIterable<AgentEvent>
+  readonly events: AsyncIterable<ExternalAgentEvent>
   /**
    * Settles once, after the process has exited and all started iterators of `events` have ended. Rejects with an
    * AgentError.
@@ -50,7 +50,7 @@ export interface Mapped {
   readonly events?: readonly AgentEventBody[]
   /** The backend's id of the session. */
   readonly sessionId?: string
-  readonly usage?: Usage
+  readonly usage?: ReportedUsage
 }
 
 /** The answer of a keepup tool to an external agent. */

@@ -1,7 +1,7 @@
-import type { Place } from '../calls/memory/request.ts'
+import type { FactOwner } from '../calls/memory/request.ts'
 
 /** A fact in the index. Times are ISO 8601. */
-export interface FoundFact extends Place {
+export interface FoundFact extends FactOwner {
   readonly id: string
   readonly text: string
   readonly createdAt: string
@@ -19,10 +19,10 @@ export interface MemoryIndex {
    * latest facts. Includes everything that was recorded before the call. Rejects if the index cannot catch up in time.
    */
   search(
-    places: readonly Place[],
+    places: readonly FactOwner[],
     query: string,
     limit: number,
   ): Promise<{ readonly facts: readonly FoundFact[]; readonly more: boolean }>
   /** The number of facts in a place, possibly outdated. */
-  count(place: Place): Promise<number>
+  count(place: FactOwner): Promise<number>
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EventOf } from '../stream/emitter.ts'
+import type { EventsOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
 
 // Storage format: the events of `proof-log`, the one stream about the log's signatures and anchors.
@@ -45,4 +45,4 @@ export const bodies = {
   }),
 } as const
 
-export type ProofEvent = EventOf<typeof bodies & typeof erasureEvents>
+export type ProofEvent = EventsOf<typeof bodies & typeof erasureEvents>

@@ -77,7 +77,7 @@ export interface Redactor {
 }
 
 /** The error for an unresolvable reference, thrown before any effect. */
-export const unavailable = (reference: string, why: string): ToolError =>
+export const secretUnavailable = (reference: string, why: string): ToolError =>
   new ToolError('SECRET_UNAVAILABLE', `${reference} cannot be resolved: ${why}`, { beforeEffect: true })
 
 /**
@@ -89,7 +89,7 @@ export function resolveReferences<T extends Json>(json: T, lookup: (reference: s
     text.replace(REFERENCE, (ref) => {
       const value = lookup(ref)
       if (value !== null) return value
-      throw unavailable(ref, 'the vault of this install does not hold it')
+      throw secretUnavailable(ref, 'the vault of this install does not hold it')
     }),
   ) as T
 }

@@ -1,9 +1,9 @@
 import type { Json } from '../log/json.ts'
 import { defineKind } from '../stream/define.ts'
 import type { Emit } from '../stream/emitter.ts'
-import { ContextError, notFound } from './errors.ts'
-import { bodies } from './events.ts'
-import { type ContextState, digest, evolve, FOLD } from './state.ts'
+import { ContextError, variableNotFound } from './errors.ts'
+import { storeBodies } from './events.ts'
+import { type ContextState, evolveStore, STORE_FOLD, storeDigest } from './state.ts'
 import { entry } from './table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
 
@@ -20,20 +20,20 @@ export const contextStream = (store: string): string => `context-${store}`
 export const context = defineKind({
   kind: 'context',
   noun: 'store',
-  bodies,
-  fold: FOLD,
-  evolve,
+  bodies: storeBodies,
+  fold: STORE_FOLD,
+  evolve: evolveStore,
   decide,
-  digest,
+  digest: storeDigest,
   // An erased variable keeps its key, type and size. Changes do not depend on each other, so each can be erased at any time.
   residues: { variable_set: (body) => ({ ...body, value: null }) },
   reject: (code, message) => new ContextError(code, message),
 })
 
-function decide(state: ContextState | null, command: ContextCommand, emit: Emit<typeof bodies>): void {
+function decide(state: ContextState | null, command: ContextCommand, emit: Emit<typeof storeBodies>): void {
   const held = state === null ? undefined : entry(state.variables, command.key)
   if (command.kind === 'delete') {
-    if (held === undefined) throw notFound(command.key)
+    if (held === undefined) throw variableNotFound(command.key)
     return emit('variable_deleted', { key: command.key })
   }
   if (held === undefined && (state?.variables.size ?? 0) >= MAX_VARIABLES)

@@ -19,5 +19,5 @@ export const noStore = (store: string): ContextError =>
   new ContextError('STORE_UNKNOWN', `there is no store "${store}"; list the stores to find it`)
 
 /** The error for a key that is not set. */
-export const notFound = (key: string): ContextError =>
+export const variableNotFound = (key: string): ContextError =>
   new ContextError('VARIABLE_NOT_FOUND', `Variable not found: ${key}`)

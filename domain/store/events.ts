@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EventOf } from '../stream/emitter.ts'
+import type { EventsOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
 
 // Storage format: the events of `context-<store>`. To change a shape, add a new version and an upcaster; never edit a
@@ -7,7 +7,7 @@ import type { erasureEvents } from '../stream/erasure.ts'
 
 const key = z.string().min(1)
 
-export const bodies = {
+export const storeBodies = {
   /** `value`: redacted; null after an erasure. `type` and `bytes`: see `VariableRef`. */
   variable_set: z.strictObject({
     key,
@@ -18,6 +18,6 @@ export const bodies = {
   variable_deleted: z.strictObject({ key }),
 } as const
 
-export type VariableEvent = EventOf<typeof bodies>
+export type VariableEvent = EventsOf<typeof storeBodies>
 /** A decoded event of a store. `runId`: the run that caused the event; absent: no run did. */
-export type ContextEvent = EventOf<typeof bodies & typeof erasureEvents>
+export type ContextEvent = EventsOf<typeof storeBodies & typeof erasureEvents>

@@ -1,6 +1,6 @@
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
-import { append, EMPTY_ROOT, type Root } from '../log/root.ts'
+import { appendRoot, EMPTY_ROOT, type Root } from '../log/root.ts'
 import type { VariableRef } from '../ports/variables.ts'
 import type { VariableEvent } from './events.ts'
 import { EMPTY, entry, type Table, withEntry } from './table.ts'
@@ -19,14 +19,14 @@ export interface ContextState {
 }
 
 /** Increase this when the digested view changes. */
-export const FOLD = 1
+export const STORE_FOLD = 1
 
 const NONE: ContextState = { variables: EMPTY, changes: EMPTY_ROOT }
 
 /** The state after an event. Throws if the event cannot follow. */
-export function evolve(before: ContextState | null, event: VariableEvent): ContextState {
+export function evolveStore(before: ContextState | null, event: VariableEvent): ContextState {
   const state = before ?? NONE
-  const changes = append(state.changes, event.bodyHash)
+  const changes = appendRoot(state.changes, event.bodyHash)
   const { key } = event.body
   if (event.type === 'variable_deleted') {
     if (entry(state.variables, key) === undefined) throw new Error(`variable_deleted of a variable that is not set`)
@@ -38,5 +38,5 @@ export function evolve(before: ContextState | null, event: VariableEvent): Conte
 }
 
 /** Hex SHA-256 over the number of variables and the root of all changes. */
-export const digest = ({ variables, changes }: ContextState): string =>
-  sha256(`keepup-context-fold-${FOLD}\n${canonicalText({ variables: variables.size, changes })}`)
+export const storeDigest = ({ variables, changes }: ContextState): string =>
+  sha256(`keepup-context-fold-${STORE_FOLD}\n${canonicalText({ variables: variables.size, changes })}`)

@@ -50,13 +50,13 @@ export interface StreamContext {
 }
 
 /** The stream of a decision, without the namespace, and its last revision (-1: it does not exist). */
-export interface Place {
+export interface StreamPlace {
   readonly stream: string
   readonly revision: number
 }
 
 /** Bytes outside the log that a body names, stored after a salt. `size`: without the salt. */
-export interface Attachment {
+export interface AttachedBytes {
   /** SHA-256 of the stored bytes; their address. */
   readonly hash: string
   readonly size: number
@@ -119,7 +119,7 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   /** The state after an event. Throws when the event is impossible in this state. */
   evolve(state: State | null, event: Event): State
   /** The decision on a command. Throws when it refuses a request; it never refuses an outcome. */
-  decide(state: State | null, place: Place, command: Command, context: Context): Decision<State, Event>
+  decide(state: State | null, place: StreamPlace, command: Command, context: Context): Decision<State, Event>
   /**
    * When the stream needs its driver next, ms since the epoch; null: not before another event. Open effects differ by
    * kind: the driver of each kind reads them from the state, and a document has none.
@@ -141,7 +141,7 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   readonly claim?: string | undefined
   /** Types of events that may name an attachment, and the attachment that a stored event names. */
   readonly attaching?: ReadonlySet<string>
-  attachment?(header: Header, body: Uint8Array): Attachment | undefined
+  attachment?(header: Header, body: Uint8Array): AttachedBytes | undefined
   /** The attachments that a command's drafts name, with their bytes. They are stored before the append. */
   attached?(
     drafts: readonly Draft<State, Event>[],

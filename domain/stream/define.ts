@@ -3,7 +3,7 @@ import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { Aggregate, Erasing, StreamRejection } from './aggregate.ts'
 import { codecOf, type Upcasters } from './codec.ts'
-import { type Bodies, type CausedContext, deciderOf, type Emit, type EventOf } from './emitter.ts'
+import { type Bodies, type CausedContext, deciderOf, type Emit, type EventsOf } from './emitter.ts'
 import { ERASURE_VERSION, erasingBy, erasureEvents } from './erasure.ts'
 import { StreamError } from './errors.ts'
 
@@ -23,7 +23,7 @@ export interface KindDefinition<State, B extends Bodies, Command, Context extend
   /** Version of the fold and of the digested view; default 1. */
   readonly fold?: number
   /** The state after an event. Throws when the event is impossible in this state. */
-  evolve(state: State | null, event: EventOf<B>): State
+  evolve(state: State | null, event: EventsOf<B>): State
   /** Emits the events of a decision; none: the command changes nothing. Throws when it refuses the command. */
   decide(state: State | null, command: Command, emit: Emit<B>, context: Context): void
   /** Hex SHA-256 over the view of the state; default: over its canonical JSON. */
@@ -38,9 +38,9 @@ export interface KindDefinition<State, B extends Bodies, Command, Context extend
 
 export function defineKind<State, const B extends Bodies, Command, Context extends CausedContext = CausedContext>(
   given: KindDefinition<State, B, Command, Context>,
-): Aggregate<State, EventOf<Whole<B>>, Command, Context> {
+): Aggregate<State, EventsOf<Whole<B>>, Command, Context> {
   const { kind, noun = kind, residues, ends, fold = 1 } = given
-  type Event = EventOf<Whole<B>>
+  type Event = EventsOf<Whole<B>>
   const bodies: Whole<B> = { ...given.bodies, ...erasureEvents }
   const versions = Object.fromEntries(
     Object.keys(bodies).map((type) => [type, type in erasureEvents ? ERASURE_VERSION : (given.versions?.[type] ?? 1)]),
@@ -49,7 +49,7 @@ export function defineKind<State, const B extends Bodies, Command, Context exten
     runId === undefined ? {} : { runId },
   )
   const evolve = (state: State | null, event: Event): State => {
-    if (!(event.type in erasureEvents)) return given.evolve(state, event as EventOf<B>)
+    if (!(event.type in erasureEvents)) return given.evolve(state, event as EventsOf<B>)
     if (state === null) throw new Error(`${event.type} before any other event`)
     return state
   }

@@ -3,13 +3,13 @@ import { canonicalBytes } from '../log/canonical.ts'
 import { LogError } from '../log/errors.ts'
 import { firstIssue } from '../log/issues.ts'
 import { saltBody } from '../log/seal.ts'
-import type { Decision, Draft, Place, StreamContext, StreamEvent } from './aggregate.ts'
+import type { Decision, Draft, StreamContext, StreamEvent, StreamPlace } from './aggregate.ts'
 
 /** The schemas of a kind's event bodies, by type. */
 export type Bodies = Readonly<Record<string, z.ZodType>>
 
 /** The events of a kind, as a union of its types. */
-export type EventOf<B extends Bodies> = {
+export type EventsOf<B extends Bodies> = {
   readonly [T in keyof B & string]: StreamEvent & { readonly type: T; readonly body: z.infer<B[T]> }
 }[keyof B & string]
 
@@ -27,7 +27,7 @@ export type Emit<B extends Bodies> = <T extends keyof B & string>(type: T, body:
 /** The part of a kind that its emitter needs. `decide` emits the events of a decision, in order. */
 interface Emitting<State, B extends Bodies, Command, Context> {
   readonly bodies: B
-  evolve(state: State | null, event: EventOf<B>): State
+  evolve(state: State | null, event: EventsOf<B>): State
   decide(state: State | null, command: Command, emit: Emit<B>, context: Context): void
 }
 
@@ -41,8 +41,8 @@ export const deciderOf =
     evolve,
     decide,
   }: Emitting<State, B, Command, Context>) =>
-  (state: State | null, place: Place, command: Command, context: Context): Decision<State, EventOf<B>> => {
-    const drafts: Draft<State, EventOf<B>>[] = []
+  (state: State | null, place: StreamPlace, command: Command, context: Context): Decision<State, EventsOf<B>> => {
+    const drafts: Draft<State, EventsOf<B>>[] = []
     const { commandId, by, runId, toolCallId, causationId, correlationId } = context
     let after = state
     const emit: Emit<B> = (type, given) => {
@@ -60,7 +60,7 @@ export const deciderOf =
         ...(toolCallId === undefined ? {} : { toolCallId }),
         ...(causationId === undefined ? {} : { causationId }),
         ...(correlationId === undefined ? {} : { correlationId }),
-      } as EventOf<B>
+      } as EventsOf<B>
       const next = evolve(after, event)
       drafts.push({ event, body, after: next, checkpoint: false })
       after = next

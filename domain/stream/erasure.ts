@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, Hash, Json } from '../log/body-parts.ts'
+import { AnyJsonValue, count, Hash } from '../log/body-parts.ts'
 import type { Erasing } from './aggregate.ts'
 
 // Storage format: the erasure of bodies, the same in every kind of stream.
@@ -16,7 +16,7 @@ export const erasureEvents = {
    * models and tools. One entry for each readable body, in the shape of its type's version.
    */
   residue: z.strictObject({
-    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
+    bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: AnyJsonValue })).min(1),
   }),
   /**
    * Bodies of this stream that were emptied permanently in this append. The fact is small and always inline, so the

@@ -23,7 +23,7 @@ export interface Nullable {
 }
 
 /** A request for budget that the parent has not answered: for a turn, for a call, or for a child's request. */
-export type Asked = { readonly request: number } & (
+export type BudgetRequest = { readonly request: number } & (
   | { readonly for: 'turn' }
   | { readonly for: 'call'; readonly toolCallId: string }
   | { readonly for: 'child'; readonly childId: string; readonly childRequest: number }
@@ -51,7 +51,7 @@ export interface Family {
   readonly received: Amounts
   /** The free budget when the model answered; the shares of the open turn's calls are parts of it. */
   readonly base: Nullable | null
-  readonly asked: readonly Asked[]
+  readonly asked: readonly BudgetRequest[]
   readonly asks: readonly ChildAsks[]
   /** The parent refused budget for a turn. */
   readonly refused: boolean
@@ -79,9 +79,9 @@ export const NO_FAMILY: Family = {
 }
 
 const KINDS = ['tokens', 'nanoDollars', 'agents'] as const
-export type Kind = (typeof KINDS)[number]
+export type BudgetKind = (typeof KINDS)[number]
 
-export const eachKind = <T>(of: (kind: Kind) => T): { readonly [K in Kind]: T } => ({
+export const eachKind = <T>(of: (kind: BudgetKind) => T): { readonly [K in BudgetKind]: T } => ({
   tokens: of('tokens'),
   nanoDollars: of('nanoDollars'),
   agents: of('agents'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Origin } from '../courier/events.ts'
-import { Instant, Json, text } from '../log/body-parts.ts'
+import { AnyJsonValue, Instant, text } from '../log/body-parts.ts'
 
 // Events of messages between the agents of a run. Each is an obligation, which the courier delivers to the other
 // stream, or the copy in that stream. These names and shapes are the storage format.
@@ -30,7 +30,7 @@ export const messageEvents = {
     to: name,
     type: MessageType,
     topic: name.optional(),
-    payload: Json,
+    payload: AnyJsonValue,
     correlationId: name.optional(),
     refused: text.optional(),
   }),
@@ -48,21 +48,21 @@ export const messageEvents = {
     correlationId: name.optional(),
     sentAt: Instant,
     text: name,
-    payload: Json.optional(),
+    payload: AnyJsonValue.optional(),
   }),
   /** The agent's message with this id was refused for good. `text`: the note to its model. */
   message_bounced: z.strictObject({ id: name, to: name, reason: text, text: name }),
   /** Obligation to the root, which keeps the subscriptions of the run. */
   topic_subscribed: z.strictObject({ topic: name }),
   subscription_added: z.strictObject({ ...brought, agentId: name, topic: name }),
-  message_published: z.strictObject({ ...ranked, topic: name, payload: Json }),
+  message_published: z.strictObject({ ...ranked, topic: name, payload: AnyJsonValue }),
   /** Obligation of the root to each agent in `to`. `id`, `from` and `sentAt` are those of the publication. */
   message_distributed: z.strictObject({
     ...brought,
     id: name,
     from: name,
     topic: name,
-    payload: Json,
+    payload: AnyJsonValue,
     sentAt: Instant,
     to: z.array(name),
   }),

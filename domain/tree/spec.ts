@@ -208,6 +208,6 @@ export const AgentSpec = z.strictObject({
 export type AgentSpec = z.infer<typeof AgentSpec>
 
 /** Whether a run may start commands: by a tool, or by a gate of its role. */
-export const runsCommands = ({ tools, role }: Pick<AgentSpec, 'tools' | 'role'>): boolean =>
+export const canRunCommands = ({ tools, role }: Pick<AgentSpec, 'tools' | 'role'>): boolean =>
   tools.some(({ name }) => name === 'run_command') ||
   (role?.qualityGates.some(({ argv }) => argv !== undefined) ?? false)

@@ -52,5 +52,5 @@ const columns = ({ name, own, late }: Kind) => `
     ${late} + ${changes(`uncertain_${name}`, 'settled')} as uncertain_${name}`
 
 /** `budget_*` null: no limit. */
-export const budgets = `create view agent_budgets as select a.id, a.run_id, ${KINDS.map(columns).join(',')}
+export const budgetView = `create view agent_budgets as select a.id, a.run_id, ${KINDS.map(columns).join(',')}
   from agents a`

@@ -7,6 +7,6 @@ import { treeTables } from './tree-tables.ts'
 /** The tables of agents and of external agents. */
 export const tables = { ...agentTables, ...treeTables, ...factTables } as const
 
-export type Row<T extends keyof typeof tables> = RowOf<(typeof tables)[T]>
+export type AgentTableRow<T extends keyof typeof tables> = RowOf<(typeof tables)[T]>
 
 export const { put, set, remove } = changesIn<typeof tables>()

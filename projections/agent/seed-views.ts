@@ -1,6 +1,6 @@
 import { ERASED } from '../../domain/calls/events/residue.ts'
-import { type Dialect, jsonArray, jsonObject, member } from '../engine/schema/dialect.ts'
-import { callsAt, dollars, history } from '../engine/schema/views.ts'
+import { type Dialect, jsonArray, jsonObject, memberSql } from '../engine/schema/dialect.ts'
+import { callsAt, dollarsSql, historySql } from '../engine/schema/views.ts'
 
 // The seed's `events` (8.2) and `checkpoints` (8.1) with exactly its columns. Both show event content: SQLite reads it
 // from the log, PostgreSQL from a table.
@@ -30,8 +30,8 @@ interface Said {
 
 /** `checkpoints`: computed from `checkpoint_rows`. A fork has cancelled the open calls that it inherited. */
 export function checkpointsSelect(d: Dialect, said: Said): string {
-  const request = (path: string) => member(d.json(said.request), `'content'`, 'cast(block as integer)', `'${path}'`)
-  const outcome = (path: string) => member(d.json(said.outcome), `'${path}'`)
+  const request = (path: string) => memberSql(d.json(said.request), `'content'`, 'cast(block as integer)', `'${path}'`)
+  const outcome = (path: string) => memberSql(d.json(said.outcome), `'${path}'`)
   const calls = callsAt('c.agent_id', 'c.revision', 'c.turn')
   const [id, name] = [d.quote('id'), d.quote('tool_name')]
   const pending = {
@@ -63,7 +63,7 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
     ${jsonArray(`select ${jsonObject(completed)} as item
       from (${calls}) as called where ended_position is not null order by ended_position`)} as completed_tools,
     f.input + f.output + coalesce(b.tokens, 0) as usage_tokens,
-    ${dollars('(f.nano_dollars + coalesce(b.nano_dollars, 0))')} as usage_cost
+    ${dollarsSql('(f.nano_dollars + coalesce(b.nano_dollars, 0))')} as usage_cost
   from checkpoint_rows c
   join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
   left join base b on b.id = c.agent_id`
@@ -72,16 +72,16 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
 /** The value of an erased body, the same as in the runtime's states. */
 const GONE = `'${JSON.stringify(ERASED)}'`
 
-const PHASE = `(${history('c.agent_id', 'c.revision')}
+const PHASE = `(${historySql('c.agent_id', 'c.revision')}
   select p.phase from h join phases p on p.agent_id = h.id and p.revision <= h.upto
   order by h.d, p.revision desc limit 1)`
 
-const variables = (d: Dialect) => `'{' || coalesce((${history('c.agent_id', 'c.revision')}
+const variables = (d: Dialect) => `'{' || coalesce((${historySql('c.agent_id', 'c.revision')}
   select string_agg(${d.quote('name')} || ':' || value, ',') from (
     select v.name, v.value, row_number() over (partition by v.name order by h.d, v.revision desc) as age
     from h join context_variables v on v.agent_id = h.id and v.revision <= h.upto) as aged
   where age = 1), '') || '}'`
 
-const inherited = (sum: string) => `(${history('a.id', '0')}
+const inherited = (sum: string) => `(${historySql('a.id', '0')}
   select coalesce(sum(${sum}), 0) from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto
   where h.d > 0)`

@@ -2,11 +2,11 @@ import { type Kysely, sql } from 'kysely'
 import { READER } from '../../domain/log/envelope.ts'
 import { runOf } from '../../domain/log/owner.ts'
 import { KINDS } from '../kinds.ts'
-import type { Cell, Cells } from './changes/change.ts'
-import { type Collapsed, holds, ownerIn } from './changes/collapse.ts'
+import type { Cells, CellValue } from './changes/change.ts'
+import { type Collapsed, canHoldRows, ownerIn } from './changes/collapse.ts'
 import { keptAgain, refolded, type StreamSources } from './projector/fold.ts'
 import type { ProjectorOptions } from './projector/projector.ts'
-import type { Refused } from './projector/refused.ts'
+import type { RefusedEvent } from './projector/refused.ts'
 import { ResidueCache } from './projector/residue-cache.ts'
 import type { TableSpec } from './schema/columns.ts'
 import type { Database, EventRow, StreamRow } from './schema/database.ts'
@@ -23,7 +23,7 @@ export interface AlteredRow {
   /** `missing`: only the log gives the row. `extra`: the row is stored, but the log does not give it. */
   readonly state: 'changed' | 'missing' | 'extra'
   /** The differing columns of a changed row. `folded`: the value that the log gives. */
-  readonly columns: readonly { readonly name: string; readonly stored: Cell; readonly folded: Cell }[]
+  readonly columns: readonly { readonly name: string; readonly stored: CellValue; readonly folded: CellValue }[]
 }
 
 export type RowSources = Omit<ProjectorOptions, 'store'> & Pick<Home, 'read'>
@@ -92,7 +92,7 @@ export async function strayRows(db: Kysely<Database>, limit: number): Promise<re
   return found
 }
 
-const tablesOf = (stream: string): readonly string[] => tableNames().filter((table) => holds(table, stream))
+const tablesOf = (stream: string): readonly string[] => tableNames().filter((table) => canHoldRows(table, stream))
 
 async function storedRows(db: Kysely<Database>, stream: string): Promise<Stored> {
   const head = await db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
@@ -146,7 +146,7 @@ async function alteredHead(
 }
 
 /** The event whose rows the database refused. Only the stored row records a refusal; the log does not. */
-function refusedIn({ rows }: Stored): Refused | undefined {
+function refusedIn({ rows }: Stored): RefusedEvent | undefined {
   const parked = rows.get('parked')?.[0] as Row<'parked'> | undefined
   if (parked?.code !== 'ROWS_REFUSED') return undefined
   const { revision, code, message } = parked
@@ -183,5 +183,5 @@ function differences(
 }
 
 /** Converts a cell to the form that every database stores: well-formed text without NUL. */
-const storable = (cell: Cell | undefined): Cell =>
+const storable = (cell: CellValue | undefined): CellValue =>
   typeof cell === 'string' ? cell.toWellFormed().replaceAll('\0', '\ufffd') : (cell ?? null)

@@ -4,7 +4,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
 import { otherLog, ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
-import type { Difference, Home } from './store/home.ts'
+import type { Home, TableDifference } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
 export interface Made {
@@ -22,7 +22,7 @@ export interface RebuildOptions {
 
 interface Rebuilt extends Made {
   /** Null: there were no tables to compare with. */
-  readonly differences: readonly Difference[] | null
+  readonly differences: readonly TableDifference[] | null
   /** The number of events that the tables were made from. */
   readonly events: number
 }
@@ -59,7 +59,7 @@ async function compared(
   live: string,
   name: string,
   projector: Projector,
-): Promise<Difference[] | null> {
+): Promise<TableDifference[] | null> {
   for (let [asked, before] = [live, -1]; ; ) {
     const at: Cursor[] = []
     const differences = await home.compare(asked, name, (to) => {

@@ -1,21 +1,25 @@
 import { bodyFault } from '../../domain/external/codec.ts'
-import { type ExternalEventType, versions } from '../../domain/external/events.ts'
+import { type ExternalEventType, externalVersions } from '../../domain/external/events.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { bodyIn, frameOf, headerPoison } from '../engine/changes/body.ts'
 import type { Poison } from '../engine/changes/poison.ts'
 import type { ProjectedExternal } from './event.ts'
 
 // All types are at version 1, so no body needs an upcast.
-const TYPES = { versions, upcast: (_: ExternalEventType, __: number, body: unknown) => body, bodyFault }
+const TYPES = {
+  versions: externalVersions,
+  upcast: (_: ExternalEventType, __: number, body: unknown) => body,
+  bodyFault,
+}
 
 /** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
-export function decode(
+export function decodeExternalEvent(
   event: RecordedEvent,
   bytes: Uint8Array | null,
   residue: unknown = null,
 ): ProjectedExternal | { readonly poison: Poison } {
   const { header } = event
-  const problem = headerPoison(versions, header)
+  const problem = headerPoison(externalVersions, header)
   if (problem) return { poison: problem }
   const type = header.type as ExternalEventType
   const { turn, toolCallId } = header

@@ -1,7 +1,7 @@
 import { ERASED } from '../../domain/calls/events/residue.ts'
 import type { Outcome } from '../../domain/external/outcome.ts'
-import type { Usage } from '../../domain/external/usage.ts'
-import { put, type Row, remove, set } from '../agent/changes.ts'
+import type { ReportedUsage } from '../../domain/external/usage.ts'
+import { type AgentTableRow, put, remove, set } from '../agent/changes.ts'
 import { approvals } from '../agent/rows/approvals.ts'
 import type { ProjectedEvent } from '../agent/rows/event.ts'
 import { toolCalls } from '../agent/rows/tool-calls.ts'
@@ -18,10 +18,11 @@ const ATTEMPT = 1
 export const FINAL_TEXT = 'final_text'
 
 /** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
-export function changesOf(e: ProjectedExternal): Change[] {
+export function externalChanges(e: ProjectedExternal): Change[] {
   const here = { revision: e.revision, updated_at: e.time }
   if (e.type === 'external_started') return started(e)
-  const agent = (columns: Partial<Row<'agents'>> = {}) => set('agents', { id: e.agentId }, { ...here, ...columns })
+  const agent = (columns: Partial<AgentTableRow<'agents'>> = {}) =>
+    set('agents', { id: e.agentId }, { ...here, ...columns })
   switch (e.type) {
     case 'driver_claimed':
       return [agent(e.body === null ? {} : { epoch: e.body.epoch })]
@@ -112,7 +113,7 @@ const modelOf = (extensions: Readonly<Record<string, unknown>> = {}): string | n
 
 function ended(
   e: Of<'external_ended' | 'outcome_learned'>,
-  agent: (columns: Partial<Row<'agents'>>) => Change,
+  agent: (columns: Partial<AgentTableRow<'agents'>>) => Change,
 ): Change[] {
   const { status, code } = resultOf(e.body)
   const outcome = e.body
@@ -209,7 +210,7 @@ function errorOf(outcome: Outcome | null): string | null {
 }
 
 /** Figures with the scope of a session include usage before this run, so they do not count. */
-function figures(usage: Usage): Partial<Row<'model_calls'>> {
+function figures(usage: ReportedUsage): Partial<AgentTableRow<'model_calls'>> {
   const own = usage.scope === 'run'
   const cached = own ? (usage.cachedInputTokens ?? 0) : 0
   const input = own && usage.inputTokens !== null ? Math.max(0, usage.inputTokens - cached) : null
@@ -223,7 +224,7 @@ function figures(usage: Usage): Partial<Row<'model_calls'>> {
   }
 }
 
-function call(e: ProjectedExternal, columns: Partial<Row<'model_calls'>>): Change {
+function call(e: ProjectedExternal, columns: Partial<AgentTableRow<'model_calls'>>): Change {
   const initial = { run_id: e.runId, ...('status' in columns ? {} : { status: 'running' }) }
   return put('model_calls', { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT }, columns, initial)
 }

@@ -1,5 +1,5 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
-import type { MemoryScope, Place } from '../../domain/calls/memory/request.ts'
+import type { FactOwner, MemoryScope } from '../../domain/calls/memory/request.ts'
 import { PREFIX, queryWords, ranked } from '../../domain/memory/rank.ts'
 import { placeWord } from '../../domain/memory/words.ts'
 import type { Database } from '../engine/schema/database.ts'
@@ -28,7 +28,7 @@ export interface MemoryFilter {
 }
 
 /** Facts by time of saving, the latest first: at most `limit` before the position `after`. */
-export function listMemories(
+export function selectMemories(
   db: Kysely<Database>,
   { scope, place, runId, forgotten, after, limit }: MemoryFilter & { after?: number | undefined; limit: number },
 ): Promise<MemoryRow[]> {
@@ -46,7 +46,7 @@ export const showMemory = (db: Kysely<Database>, id: string): Promise<MemoryRow 
   db.selectFrom('memories').select(COLUMNS).where('id', '=', id).executeTakeFirst()
 
 /** The number of facts of a place that the search can find. */
-export async function countMemories(db: Kysely<Database>, { scope, place }: Place): Promise<number> {
+export async function countMemories(db: Kysely<Database>, { scope, place }: FactOwner): Promise<number> {
   const { count } = await db
     .selectFrom('memories')
     .select((of) => of.fn.countAll().as('count'))
@@ -64,7 +64,7 @@ export async function countMemories(db: Kysely<Database>, { scope, place }: Plac
  */
 export async function searchMemories(
   db: Kysely<Database>,
-  places: readonly Place[] | null,
+  places: readonly FactOwner[] | null,
   query: string,
   limit: number,
 ): Promise<FoundRow[]> {

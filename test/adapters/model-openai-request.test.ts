@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
-import { toParams } from '../../adapters/models/openai/request.ts'
+import { openAiParams } from '../../adapters/models/openai/request.ts'
 import type { Message } from '../../domain/calls/content.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request, result } from '../support/model-request.ts'
@@ -36,7 +36,7 @@ describe('a request', () => {
   ]
 
   test('puts every call with its arguments, results right after, then messages of people and of the system', () => {
-    expect(toParams(request({ messages: history }), false).messages).toEqual([
+    expect(openAiParams(request({ messages: history }), false).messages).toEqual([
       { role: 'system', content: 'You are a tester.' },
       { role: 'user', content: 'go' },
       {
@@ -62,7 +62,7 @@ describe('a request', () => {
     [{ toolChoice: 'auto' as const, parallelCalls: true }, { tool_choice: 'auto' }],
     [{ toolChoice: { name: 'f' }, model: 'o3' }, { tool_choice: { type: 'function', function: { name: 'f' } } }],
   ])('with %j chooses %j', (change, wanted) => {
-    const { tool_choice, parallel_tool_calls } = toParams(request(change), true)
+    const { tool_choice, parallel_tool_calls } = openAiParams(request(change), true)
     expect(JSON.parse(JSON.stringify({ tool_choice, parallel_tool_calls }))).toEqual(wanted)
   })
 
@@ -76,7 +76,7 @@ describe('a request', () => {
         ],
       },
     ]
-    const [other, official] = [toParams(request({ messages }), false), toParams(request({ messages }), true)]
+    const [other, official] = [openAiParams(request({ messages }), false), openAiParams(request({ messages }), true)]
     expect([other.max_tokens, other.max_completion_tokens]).toEqual([1000, undefined])
     expect([official.max_tokens, official.max_completion_tokens]).toEqual([undefined, 1000])
     expect(other.messages[1]).toHaveProperty('reasoning_content', 'hm')
@@ -84,7 +84,10 @@ describe('a request', () => {
   })
 
   test('without tools and system has neither, nor a message without content', () => {
-    const params = toParams(request({ tools: [], system: '', messages: [{ role: 'assistant', content: [] }] }), false)
+    const params = openAiParams(
+      request({ tools: [], system: '', messages: [{ role: 'assistant', content: [] }] }),
+      false,
+    )
     expect(params.messages).toEqual([])
     expect(Object.keys(params).sort()).toEqual(['max_tokens', 'messages', 'model', 'stream', 'stream_options'])
   })

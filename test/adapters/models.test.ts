@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { catalogue, ModelEntry, modelInfo } from '../../adapters/models/catalog.ts'
+import { catalogInfo, catalogue, ModelEntry } from '../../adapters/models/catalog.ts'
 import { bindsThinking } from '../../adapters/models/claude.ts'
 import { toModelError } from '../../adapters/models/failures.ts'
 import { createModels } from '../../adapters/models/registry.ts'
@@ -32,25 +32,25 @@ describe('the catalogue', () => {
   })
 
   test('prices Sonnet 4.6 at 3 dollars in, 15 out, 0.30 read and 3.75 written', () => {
-    const { price } = modelInfo('claude-sonnet-4-6')
+    const { price } = catalogInfo('claude-sonnet-4-6')
     const million = { input: 1_000_000, output: 1_000_000, cacheRead: 1_000_000, cacheWrite: 1_000_000 }
     expect(cost(million, price!)).toBe(22_050_000_000)
   })
 
   test('knows a model by its dated name, and with its provider in front', () => {
-    expect(modelInfo('claude-haiku-4-5-20251001')).toEqual({
-      ...modelInfo('claude-haiku-4-5'),
+    expect(catalogInfo('claude-haiku-4-5-20251001')).toEqual({
+      ...catalogInfo('claude-haiku-4-5'),
       id: 'claude-haiku-4-5-20251001',
     })
-    expect(modelInfo('gpt-5.4-2026-03-05').price).toEqual(modelInfo('gpt-5.4').price)
-    expect(modelInfo('anthropic:claude-opus-5-5')).toMatchObject({
+    expect(catalogInfo('gpt-5.4-2026-03-05').price).toEqual(catalogInfo('gpt-5.4').price)
+    expect(catalogInfo('anthropic:claude-opus-5-5')).toMatchObject({
       id: 'anthropic:claude-opus-5-5',
       provider: 'anthropic',
     })
   })
 
   test('gives an unknown model no price and modest limits', () => {
-    expect(modelInfo('openai:qwen')).toEqual({
+    expect(catalogInfo('openai:qwen')).toEqual({
       id: 'openai:qwen',
       provider: 'openai',
       contextTokens: 128_000,
@@ -59,7 +59,7 @@ describe('the catalogue', () => {
       price: null,
       forcesCalls: false,
     })
-    expect(modelInfo('claude-opus-9')).toMatchObject({ provider: 'anthropic', price: null, forcesCalls: false })
+    expect(catalogInfo('claude-opus-9')).toMatchObject({ provider: 'anthropic', price: null, forcesCalls: false })
   })
 
   test.each([
@@ -77,7 +77,7 @@ describe('the catalogue', () => {
     ['gpt-5.5', false],
   ])('%s refuses a forced call: %s', (id, refuses) => {
     expect(bindsThinking(id)).toBe(refuses)
-    if (id.startsWith('claude-')) expect(modelInfo(id).forcesCalls).toBe(!refuses)
+    if (id.startsWith('claude-')) expect(catalogInfo(id).forcesCalls).toBe(!refuses)
   })
 
   test("takes a user's entry, prices in dollars", () => {
@@ -87,7 +87,7 @@ describe('the catalogue', () => {
       contextTokens: 9,
       price: { asOf: 'now', input: '0.15', output: 0.6 },
     })
-    expect(modelInfo('m', entry)).toMatchObject({
+    expect(catalogInfo('m', entry)).toMatchObject({
       contextTokens: 9,
       price: { asOf: 'now', input: 150_000_000, output: 600_000_000, cacheRead: 150_000_000, cacheWrite: 150_000_000 },
     })
@@ -145,7 +145,7 @@ describe('which provider serves a model', () => {
 
   test('a known model is corrected by the user, and listed once', () => {
     const models = createModels({ env, models: [{ id: 'gpt-5.5', contextTokens: 5 }] })
-    expect(models.info('gpt-5.5')).toMatchObject({ contextTokens: 5, price: modelInfo('gpt-5.5').price })
+    expect(models.info('gpt-5.5')).toMatchObject({ contextTokens: 5, price: catalogInfo('gpt-5.5').price })
     expect(models.known().filter((m) => m.id === 'gpt-5.5')).toHaveLength(1)
   })
 

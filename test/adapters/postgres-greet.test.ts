@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterEach, expect, test, vi } from 'vitest'
-import { greet } from '../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../adapters/postgres/ask.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -20,7 +20,7 @@ test.each([
   [200_000, 300_000, true],
 ])('a server that restarts for %i ms is waited for within %o ms: %o', async (ms, patience, answered) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
-  const greeted = greet(restarting(ms), patience).then(
+  const greeted = waitForServer(restarting(ms), patience).then(
     () => true,
     (error) => error.code !== 'LOG_UNAVAILABLE',
   )

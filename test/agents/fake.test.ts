@@ -5,7 +5,7 @@ import { createCliBackend } from '../../adapters/agents/process/cli-backend.ts'
 import { fakeProgram, type Step } from '../../adapters/agents/process/fake-steps.ts'
 import { processes } from '../../adapters/sandbox/process-table.ts'
 import { AgentGateway } from '../../domain/external/runtime/gateway.ts'
-import type { AgentEvent } from '../../domain/ports/external.ts'
+import type { ExternalAgentEvent } from '../../domain/ports/external.ts'
 import { realClock } from '../support/external/in-process.ts'
 import { MemoryExternalLog } from '../support/external/memory-log.ts'
 import { CLAUDE } from '../support/external/samples.ts'
@@ -20,7 +20,7 @@ const BYTES = Buffer.from(`${CLAUDE.lines.join('\n')}\n`)
 const KINDS = CLAUDE.kinds
 
 interface Told {
-  readonly kinds: readonly AgentEvent['kind'][]
+  readonly kinds: readonly ExternalAgentEvent['kind'][]
   readonly end: { code: number | null; signal: string | null; success: boolean } | string
   /** Bytes by which this process grew at most. */
   readonly grown: number
@@ -61,7 +61,7 @@ async function played(
     (error: Error) => error.message,
   )
   void settled.then(() => order.push('completion'))
-  const kinds: AgentEvent['kind'][] = []
+  const kinds: ExternalAgentEvent['kind'][] = []
   for await (const { kind } of run.events) kinds.push(kind)
   order.push('events')
   const end = await settled

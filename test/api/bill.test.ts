@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inDoubt, used } from '../../api/cli/output/units.ts'
+import { estimateText, used } from '../../api/cli/output/units.ts'
 import { Bill } from '../../api/operations/runs/schemas.ts'
 import { billOf, costRow } from '../../api/process/host/row-views.ts'
 
@@ -21,7 +21,7 @@ const USAGE = {
 test('a bill tells the estimated part apart', () => {
   const bill = Bill.parse(billOf(USAGE, 2))
   expect(bill).toMatchObject({ modelCalls: 3, inDoubt: { modelCalls: 1, tokens: 320, nanoDollars: 20_000_000 } })
-  expect(inDoubt(bill.inDoubt)).toBe(
+  expect(estimateText(bill.inDoubt)).toBe(
     '; of it 320 tokens, $0.0200 in doubt: estimated for a model call whose end was not seen',
   )
 })
@@ -35,7 +35,7 @@ test('a bill with an agent that reports no usage has no tokens and no amount', (
 
 test('a bill without doubts says nothing of them, and one without prices no amount', () => {
   const sure = billOf({ ...USAGE, inDoubt: { calls: 0, tokens: 0, nanoDollars: 0 } }, 0)
-  expect(inDoubt(sure.inDoubt)).toBe('')
+  expect(estimateText(sure.inDoubt)).toBe('')
   const unpriced = billOf({ ...USAGE, unpriced: 1 }, 0)
-  expect(inDoubt(unpriced.inDoubt)).toContain('320 tokens, ? in doubt')
+  expect(estimateText(unpriced.inDoubt)).toContain('320 tokens, ? in doubt')
 })

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Piece } from '../../api/http/stream-response.ts'
+import type { WirePiece } from '../../api/http/stream-response.ts'
 import { gathered } from '../../api/operations/events/batched-stream.ts'
 import { property } from '../support/property.ts'
 
 const MOST = 512 * 1024
 
-async function* from(pieces: readonly Piece[]): AsyncGenerator<Piece> {
+async function* from(pieces: readonly WirePiece[]): AsyncGenerator<WirePiece> {
   yield* pieces
 }
 
@@ -27,7 +27,7 @@ it('joins pieces in their order, and writes no more of them than their bytes nee
 
 it('keeps no more than a part of what is large', async () => {
   let asked = 0
-  async function* parts(): AsyncGenerator<Piece> {
+  async function* parts(): AsyncGenerator<WirePiece> {
     for (; asked < 1_000; asked++) yield new Uint8Array(MOST / 4)
   }
   const written = gathered(parts())

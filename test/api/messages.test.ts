@@ -2,7 +2,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type KeepUp, type KeepUpOptions, openKeepUp, type RuntimeEvent, type RuntimeMessage } from '../../api/index.ts'
 import { defineTool, z } from '../../api/library/tool-kit.ts'
-import { sendMessage } from '../../api/operations/messages/send.ts'
+import { sendPersonMessage } from '../../api/operations/messages/send.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { freshFolders } from '../support/folders.ts'
 import { inProcess } from './cli-support.ts'
@@ -131,12 +131,12 @@ it('each of two messages has its own id, though the other one is recorded before
   const read = {
     ...s.read,
     caughtUp: async (...within: Parameters<typeof s.read.caughtUp>) => {
-      if (others.length === 0) others.push(sendMessage(s, runId, body('second'), {}))
+      if (others.length === 0) others.push(sendPersonMessage(s, runId, body('second'), {}))
       await others[0]
       return s.read.caughtUp(...within)
     },
   }
-  const first = await sendMessage({ ...s, read }, runId, body('first'), {})
+  const first = await sendPersonMessage({ ...s, read }, runId, body('first'), {})
   const found = await listed(runId)
   expect(found.map(({ id, preview }) => [id, preview])).toEqual([
     [first.id, '"first"'],

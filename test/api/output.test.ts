@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { money } from '../../api/cli/commands/kit.ts'
+import { moneyOption } from '../../api/cli/commands/kit.ts'
 import { painter } from '../../api/cli/output/colours.ts'
 import { eventLine } from '../../api/cli/output/render.ts'
 import { table } from '../../api/cli/output/table.ts'
-import { cells, cut, oneLine, safe } from '../../api/cli/output/text.ts'
+import { cells, oneLine, safe, truncateToWidth } from '../../api/cli/output/text.ts'
 import { bytes, dollars } from '../../api/cli/output/units.ts'
 import type { EventView } from '../../api/operations/events/schemas.ts'
 
@@ -96,13 +96,13 @@ describe('what reaches a terminal', () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 1, max: 12 }), (text, width) => {
         const line = oneLine(text)
-        expect(cells(cut(line, width))).toBeLessThanOrEqual(width)
-        if (cells(line) <= width) expect(cut(line, width)).toBe(line)
+        expect(cells(truncateToWidth(line, width))).toBeLessThanOrEqual(width)
+        if (cells(line) <= width) expect(truncateToWidth(line, width)).toBe(line)
       }),
       seed,
     )
-    expect(cut('宽宽宽', 5)).toBe('宽宽…')
-    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…')
+    expect(truncateToWidth('宽宽宽', 5)).toBe('宽宽…')
+    expect(truncateToWidth('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…')
   })
 
   it.each([200, 100, 80, 60, 40, 20, 12])('fits a terminal of %i cells, whatever its columns hold', (width) => {
@@ -152,7 +152,7 @@ describe('what reaches a terminal', () => {
       '?',
     ])
     expect([bytes(5), bytes(2048), bytes(5 * 1024 ** 3), bytes(null)]).toEqual(['5 B', '2.0 KiB', '5.0 GiB', '?'])
-    const budget = money('--budget-usd')
+    const budget = moneyOption('--budget-usd')
     expect([budget('1.5'), budget('$0.000000001')]).toEqual([1_500_000_000, 1])
     for (const text of ['1e3', '0.0000000001', '0', '-1', '99999999'])
       expect(() => budget(text), text).toThrow(/^--budget-usd: .*dollars/)

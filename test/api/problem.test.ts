@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
 import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError } from '../../adapters/workspace/error.ts'
-import { statusOf } from '../../api/http/status.ts'
+import { httpStatusOf } from '../../api/http/status.ts'
 import { asProblem, Problem } from '../../api/operations/problem.ts'
 import { REJECTION_CODES, TOOL_ERROR_CODES } from '../../domain/calls/error-codes.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/calls/errors.ts'
@@ -44,7 +44,7 @@ it.each([
 ])('%s is a refusal that says what to do, with a status that fits', (error, status, code) => {
   const problem = asProblem(error)
   expect(problem).toBeInstanceOf(Problem)
-  expect([statusOf(problem!), problem!.code]).toEqual([status, code])
+  expect([httpStatusOf(problem!), problem!.code]).toEqual([status, code])
   expect(problem!.message).toContain((error as Error).message)
 })
 
@@ -56,13 +56,13 @@ it('an unexpected error is no refusal', () => {
 it.each([...REJECTION_CODES, ...TOOL_ERROR_CODES])(
   'the code %s of the domain has an HTTP status of its own',
   (code) => {
-    const status = statusOf({ code })
+    const status = httpStatusOf({ code })
     expect([status >= 400 && status < 500, status]).toEqual([true, status])
   },
 )
 
 it('a code that the table lacks is an internal error', () => {
-  expect(statusOf({ code: 'NO_SUCH_CODE' })).toBe(500)
+  expect(httpStatusOf({ code: 'NO_SUCH_CODE' })).toBe(500)
 })
 
 it('no status stands in the domain', () => {

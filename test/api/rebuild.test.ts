@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { readModelOf } from '../../api/process/host/projected-read-model.ts'
 import type { Tables } from '../../api/process/host/table-answers.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
-import type { Difference } from '../../projections/index.ts'
+import type { TableDifference } from '../../projections/index.ts'
 import { MemoryBlobs } from '../support/projections/memory-log.ts'
 import { tell } from '../support/projections/tell.ts'
 
-function modelOf(differences: readonly Difference[] | null, log: EventLog = tell([1]).log) {
+function modelOf(differences: readonly TableDifference[] | null, log: EventLog = tell([1]).log) {
   const tables = { caughtUpTo: async () => {}, rebuild: async () => ({ switched: true, differences, events: 7 }) }
   return readModelOf(tables as unknown as Tables, { log, blobs: new MemoryBlobs() } as never)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, checkExport, NoExport, readExport } from '../../api/web/exported/exported.ts'
+import { checkExport, exportedBody, NotAnExport, readExport } from '../../api/web/exported/exported.ts'
 import { isSmall } from '../../api/web/parts/is-small.ts'
 
 // A file that is dropped on the page may hold anything.
@@ -55,7 +55,7 @@ describe('a dropped file', () => {
       fc.asyncProperty(fc.oneof(fc.jsonValue(), ref), async (body) => {
         const written = { ...LINE, body: Buffer.from(JSON.stringify(body)).toString('base64') }
         const { lines } = await readExport('run.ndjson', texts(HEAD, written))
-        bodyOf(lines, lines[0]!)
+        exportedBody(lines, lines[0]!)
       }),
       seed,
     )
@@ -67,10 +67,10 @@ describe('a dropped file', () => {
       fc.asyncProperty(fc.boolean(), path, fc.jsonValue(), async (inHead, at, to) => {
         const [head, line] = inHead ? [changed(HEAD, at, to), LINE] : [HEAD, changed(LINE, at, to)]
         const read = await readExport('run.ndjson', texts(head, line)).catch((error: unknown) => error)
-        if (read instanceof NoExport) return
+        if (read instanceof NotAnExport) return
         const exported = read as Awaited<ReturnType<typeof readExport>>
         for (const one of exported.lines) {
-          bodyOf(exported.lines, one)
+          exportedBody(exported.lines, one)
           expect(new Date(one.header.timestamp).toISOString()).toContain('T')
         }
         await checkExport(exported, () => {}, new AbortController().signal)

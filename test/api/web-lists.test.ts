@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AskView } from '../../api/operations/approvals/schemas.ts'
-import { inPlace, keyOf } from '../../api/web/actions/asked.ts'
+import { askKey, inPlace } from '../../api/web/actions/asked.ts'
 import { Throttle } from '../../api/web/parts/throttle.ts'
-import { grown } from '../../api/web/runs/filters.ts'
+import { prependPage } from '../../api/web/runs/filters.ts'
 
 // Lists of the page that grow and change while a person looks at them.
 
@@ -36,10 +36,10 @@ describe('what is asked', () => {
             shown,
             open.map((id) => ask(id)),
           )
-          const known = new Set(shown.map(keyOf))
-          expect(next.filter((one) => known.has(keyOf(one))).map(keyOf)).toEqual(shown.map(keyOf))
+          const known = new Set(shown.map(askKey))
+          expect(next.filter((one) => known.has(askKey(one))).map(askKey)).toEqual(shown.map(askKey))
           expect(ids(next)).toEqual(expect.arrayContaining(open))
-          expect(new Set(next.map(keyOf)).size).toBe(next.length)
+          expect(new Set(next.map(askKey)).size).toBe(next.length)
           shown = next
         }
       }),
@@ -53,16 +53,16 @@ describe('a list that is looked up again', () => {
 
   it('keeps the pages that a person has scrolled to when a run begins', () => {
     const known = runs('9', '8', '7', '6', '5', '4', '3')
-    expect(grown(runs('11', '10', '9', '8'), known)).toEqual(runs('11', '10', '9', '8', '7', '6', '5', '4', '3'))
+    expect(prependPage(runs('11', '10', '9', '8'), known)).toEqual(runs('11', '10', '9', '8', '7', '6', '5', '4', '3'))
   })
 
   it('begins anew where its first page has no end in common with it', () => {
-    expect(grown(runs('99', '98'), runs('9', '8'))).toEqual(runs('99', '98'))
-    expect(grown(runs(), runs('9', '8'))).toEqual([])
+    expect(prependPage(runs('99', '98'), runs('9', '8'))).toEqual(runs('99', '98'))
+    expect(prependPage(runs(), runs('9', '8'))).toEqual([])
   })
 
   it('takes out a run that a filter lets through no more', () => {
-    expect(grown(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
+    expect(prependPage(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
   })
 })
 

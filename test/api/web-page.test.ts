@@ -4,9 +4,9 @@ import { briefOf } from '../../api/operations/events/brief.ts'
 import { daysOf } from '../../api/web/numbers/days.ts'
 import { ago, span } from '../../api/web/parts/format.ts'
 import { shown } from '../../api/web/parts/shown.ts'
-import { after, Outline, placeOf } from '../../api/web/run/outline.ts'
+import { after, Outline, parsePosition } from '../../api/web/run/outline.ts'
 import { linkToCall, writerOf, writerOfCall } from '../../api/web/run/writers.ts'
-import { askOf, filtersIn, moved, peopleFirst } from '../../api/web/runs/filters.ts'
+import { askOf, filtersIn, moveSelection, peopleFirst } from '../../api/web/runs/filters.ts'
 
 // What the page knows and decides without a browser.
 
@@ -94,7 +94,7 @@ describe('an outline', () => {
     const outline = new Outline()
     outline.add(partOf(rowsOf(3), 0))
     const typed = ['7', '#7', 's1', ' S 2 ', 's0', 't2', 't99', '999', 'end', '', 'x', '-1', 's', '1.5']
-    expect(typed.map((text) => placeOf(outline, text))).toEqual([
+    expect(typed.map((text) => parsePosition(outline, text))).toEqual([
       ...[7, 7, 5, 6, 0, 7, 13, 18, 'end'],
       ...[null, null, null, null, null],
     ])
@@ -153,10 +153,13 @@ describe('the list of runs', () => {
 
   it('is walked and not left', () => {
     const ids = ['a', 'b', 'c']
-    expect([moved(ids, null, 1), moved(ids, 'a', 1), moved(ids, 'c', 1), moved(ids, 'a', -1)]).toEqual([
-      ...['a', 'b', 'c', 'a'],
-    ])
-    expect([moved([], 'a', 1), moved(ids, 'gone', 1)]).toEqual([null, 'a'])
+    expect([
+      moveSelection(ids, null, 1),
+      moveSelection(ids, 'a', 1),
+      moveSelection(ids, 'c', 1),
+      moveSelection(ids, 'a', -1),
+    ]).toEqual([...['a', 'b', 'c', 'a']])
+    expect([moveSelection([], 'a', 1), moveSelection(ids, 'gone', 1)]).toEqual([null, 'a'])
   })
 
   it('names what waits for a person, and nothing that goes on by itself', () => {

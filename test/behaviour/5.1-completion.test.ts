@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
-import { evolve, fold } from '../../domain/agent/state/evolve.ts'
+import { evolveAgent, fold } from '../../domain/agent/state/evolve.ts'
 import { call, calls, completes, says, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -31,7 +31,7 @@ describe('5.1.1 complete_task is the only valid termination path', () => {
     const turns = events.flatMap(({ type }, i) => (type === 'turn_end' ? [i] : []))
     expect(fold(null, events.slice(0, ending + 1))?.machine.status).toBe('DONE')
     const before = fold(null, events.slice(0, turns[0]! + 1))
-    expect(() => evolve(before, events[ending]!)).toThrow('no call that completes the run has succeeded')
+    expect(() => evolveAgent(before, events[ending]!)).toThrow('no call that completes the run has succeeded')
   })
 
   test('it is offered whatever the role, the phase and the policy say', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { below, type CausalEntry, causalHistoryOf } from '../../domain/agent/rules/causal-history.ts'
 import { compareHistories } from '../../domain/agent/rules/compare-histories.ts'
-import { compareRuns } from '../../domain/agent/runtime/history/compare.ts'
+import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
 import { atOnce } from '../../domain/log/steps.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
@@ -81,7 +81,7 @@ it('a fork is the same as its source up to where it leaves it', async () => {
   await run.drive()
   const { runId } = await run.runtime.fork(run.runId, { turn: 1 }, {}, { by: USER })
   await run.runtime.drive(runId, { signal: new AbortController().signal })
-  const { first, common } = await compareRuns(run.ports, run.runId, runId)
+  const { first, common } = await compareRunHistories(run.ports, run.runId, runId)
   expect(common).toBeGreaterThan(5)
   expect(first).toMatchObject({
     ...{ path: ['turn 2', 'answer'], kind: 'answered' },

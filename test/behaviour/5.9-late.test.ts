@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decide } from '../../domain/agent/decide/decide.ts'
+import { decideAgent } from '../../domain/agent/decide/decide.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
@@ -175,7 +175,7 @@ describe('the outcome of a call whose driver was overtaken', () => {
       const { state } = await run.runtime.at(run.runId, null)
       const fact = { kind: 'tool_succeeded', toolCallId: run.call(1), toolName: 'pay', durationMs: 1 } as const
       const bring = (attempt: number) =>
-        decide(
+        decideAgent(
           state,
           { agentId: run.runId, runId: run.runId, revision: state.revision },
           { ...fact, attempt, result: { content: 'paid' } },

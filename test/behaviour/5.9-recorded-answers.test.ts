@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MEMORY_TOOLS } from '../../domain/agent/control/memory-tools.ts'
+import { MEMORY_CONTROL_TOOLS } from '../../domain/agent/control/memory-tools.ts'
 import type { EventOf } from '../../domain/agent/events/events.ts'
-import { compareRuns } from '../../domain/agent/runtime/history/compare.ts'
+import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
 import { ModelError, ToolError } from '../../domain/calls/errors.ts'
 import type { ModelRequest } from '../../domain/ports/index.ts'
 import { call, calls, completes, says, testModel, USER } from '../support/harness.ts'
@@ -25,7 +25,7 @@ describe('5.9 a fork that takes recorded answers', () => {
       expect((await fork.state()).spent).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 })
       expect((await run.runtime.verify(fork.runId)).problems).toEqual([])
       // A fork within a turn ends that turn without a fact of its own.
-      if (step % 2 === 0) expect((await compareRuns(run.ports, run.runId, fork.runId)).first).toBeNull()
+      if (step % 2 === 0) expect((await compareRunHistories(run.ports, run.runId, fork.runId)).first).toBeNull()
     }
     expect(run.requests).toHaveLength(asked)
     expect(write.ran).toHaveLength(1)
@@ -100,10 +100,9 @@ describe('5.9 a fork that takes recorded answers', () => {
       undefined,
     ])
     expect(write.ran).toHaveLength(1)
-    expect((await compareRuns(run.ports, run.runId, fork.runId)).places.filter(({ same }) => !same)).toMatchObject([
-      { path: ['turn 2', 'call 0', 'approval'] },
-      { path: ['turn 3', 'call 0', 'approval'] },
-    ])
+    expect(
+      (await compareRunHistories(run.ports, run.runId, fork.runId)).places.filter(({ same }) => !same),
+    ).toMatchObject([{ path: ['turn 2', 'call 0', 'approval'] }, { path: ['turn 3', 'call 0', 'approval'] }])
   })
 
   test('an outcome that was unknown is unknown in the fork: a person decides there', async () => {
@@ -127,7 +126,7 @@ test('5.9 what was saved beyond the run is not saved again, and what was read is
       return { [kind]: asked.length }
     },
   }
-  const tools = MEMORY_TOOLS.map(({ spec }) => ({ ...tool(spec.name), spec }))
+  const tools = MEMORY_CONTROL_TOOLS.map(({ spec }) => ({ ...tool(spec.name), spec }))
   const said = [
     call('remember', { text: 'the port is 8080' }),
     call('recall', { query: 'port' }),
@@ -225,7 +224,7 @@ test('5.9 a fork of a fork follows the record of both', async () => {
   expect(await run.runtime.drive(c, { signal })).toEqual({ end: 'done' })
   expect(run.requests).toHaveLength(asked)
   expect((await run.runtime.at(c, null)).state.reuse).toMatchObject({ models: 3, tools: 3, left: null })
-  expect((await compareRuns(run.ports, b, c)).first).toBeNull()
+  expect((await compareRunHistories(run.ports, b, c)).first).toBeNull()
 })
 
 const SAID: Record<string, Said> = {
@@ -287,7 +286,7 @@ test('5.9 from the end of any turn of any run: the same end, and nothing is perf
       expect(come(await run.runtime.at(fork.runId, null), ids)).toEqual(
         come(await run.runtime.at(run.runId, null), ids),
       )
-      expect((await compareRuns(run.ports, run.runId, fork.runId)).first).toBeNull()
+      expect((await compareRunHistories(run.ports, run.runId, fork.runId)).first).toBeNull()
       expect([run.requests.length, performed]).toEqual([asked, before])
     }
     expect((await run.runtime.verify(fork.runId)).problems).toEqual([])

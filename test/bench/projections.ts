@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect } from 'kysely'
-import { findCheckpoint, listCheckpoints, usageAt } from '../../projections/agent/queries/checkpoints.ts'
+import { findCheckpoint, selectCheckpoints, usageAt } from '../../projections/agent/queries/checkpoints.ts'
 import { showRun } from '../../projections/agent/queries/run.ts'
-import { listRuns } from '../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../projections/engine/postgres/home.ts'
 import { openPool } from '../../projections/engine/postgres/pool.ts'
 import { Projector } from '../../projections/engine/projector/projector.ts'
 import { dueBefore } from '../../projections/engine/queries/due.ts'
 import type { Database as Tables } from '../../projections/engine/schema/database.ts'
-import { connect } from '../../projections/engine/store/database.ts'
+import { connectSqlite } from '../../projections/engine/store/database.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
 import type { Store } from '../../projections/engine/store/store.ts'
 import { found, PostgresServer } from '../support/postgres-server.ts'
@@ -71,7 +71,7 @@ function sqlite(): Database {
     name: 'SQLite',
     open: () => openSqliteStore(file),
     bytes: async () => statSync(file).size,
-    db: () => connect(file, 'read').db,
+    db: () => connectSqlite(file, 'read').db,
     end: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -120,11 +120,11 @@ async function measured(database: Database, log: MemoryLog): Promise<void> {
     `tables: ${(bytes / bodies).toFixed(2)} of the bodies' bytes (${Math.round(bytes / count)} bytes an event)`,
   )
   const db = database.db()
-  await listRuns(db)
-  await timed('runs list, 50', () => listRuns(db))
+  await selectRuns(db)
+  await timed('runs list, 50', () => selectRuns(db))
   await timed('run', () => showRun(db, 'r0'))
   await timed('due', () => dueBefore(db, null))
-  await timed('checkpoints, page of 100', () => listCheckpoints(db, 'r0'))
+  await timed('checkpoints, page of 100', () => selectCheckpoints(db, 'r0'))
   await timed(
     'one checkpoint, row and use',
     async () => {

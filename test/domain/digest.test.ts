@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { digestOf, FOLD } from '../../domain/agent/state/digest.ts'
+import { AGENT_FOLD, digestOf } from '../../domain/agent/state/digest.ts'
 import { type AgentState, BLANK } from '../../domain/agent/state/state.ts'
 import { property } from '../support/property.ts'
 
@@ -14,7 +14,7 @@ function plainly(state: AgentState): string {
   const view = Object.fromEntries(
     changed.map(([name, value]) => [name, SHAPED[name]?.covered(value as never) ?? value]),
   )
-  return createHash('sha256').update(`keepup-fold-${FOLD}\n`).update(sorted(view)).digest('hex')
+  return createHash('sha256').update(`keepup-fold-${AGENT_FOLD}\n`).update(sorted(view)).digest('hex')
 }
 
 function sorted(value: unknown): string {

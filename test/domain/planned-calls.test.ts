@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planCalls } from '../../domain/agent/tasks/plan.ts'
+import { planAgentCalls } from '../../domain/agent/tasks/plan.ts'
 import type { RequestedCall } from '../../domain/calls/requested-calls.ts'
 import { Decider } from '../support/decider.ts'
 import { tool } from '../support/story.ts'
@@ -17,7 +17,7 @@ const asks = (name: string, args: object | null = {}, more: object = {}): Reques
   ...{ block: 0, providerId: 'p', name, arguments: args as RequestedCall['arguments'] },
   ...more,
 })
-const plan = (one: RequestedCall, paths = {}, of = state()) => planCalls(of, [one], [paths], null)[0]!
+const plan = (one: RequestedCall, paths = {}, of = state()) => planAgentCalls(of, [one], [paths], null)[0]!
 
 test('a call that may run is planned with its places and its effect, and nothing else', () => {
   expect(plan(asks('copy', { from: 'a', to: 'b' }), { from: 'x/a', to: 'x/b' })).toEqual({

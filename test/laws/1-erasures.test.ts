@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { agent } from '../../domain/agent/decide/aggregate.ts'
-import { type AgentEvent, bodies } from '../../domain/agent/events/events.ts'
+import { type AgentEvent, agentBodies } from '../../domain/agent/events/events.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
-import { evolve } from '../../domain/agent/state/evolve.ts'
+import { evolveAgent } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
 import { planArbitrary } from '../support/plans.ts'
@@ -20,9 +20,9 @@ function holds(events: readonly AgentEvent[], gone: (index: number) => boolean):
   let left: AgentState | null = null
   for (const [index, event] of events.entries()) {
     const residue = gone(index) ? erased(event) : event
-    expect(bodies[event.type].safeParse(residue.body).success, `${event.type} keeps its shape`).toBe(true)
-    whole = evolve(whole, event)
-    left = evolve(left, residue)
+    expect(agentBodies[event.type].safeParse(residue.body).success, `${event.type} keeps its shape`).toBe(true)
+    whole = evolveAgent(whole, event)
+    left = evolveAgent(left, residue)
     expect(digestOf(left), `after ${event.type} at ${event.revision}`).toBe(digestOf(whole))
   }
 }

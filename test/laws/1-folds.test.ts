@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../domain/agent/state/digest.ts'
-import { evolve, fold } from '../../domain/agent/state/evolve.ts'
+import { evolveAgent, fold } from '../../domain/agent/state/evolve.ts'
 import { type AgentState, callsOf } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
 import { planArbitrary } from '../support/plans.ts'
@@ -17,7 +17,7 @@ test('a fold can be cut anywhere, and goes on from a snapshot that was written a
     const { state, events } = walk(plan, moves, () => undefined, cuts)
     let prefix: AgentState | null = null
     for (const [split, event] of events.entries()) {
-      prefix = evolve(prefix, event)
+      prefix = evolveAgent(prefix, event)
       const snapshot = JSON.parse(JSON.stringify(prefix)) as AgentState
       expect(snapshot).toStrictEqual(prefix)
       expect(digestOf(snapshot)).toBe(digestOf(prefix))
@@ -50,7 +50,7 @@ test('checkpoint N is the fold up to its event, with the digest that was recorde
     const events = await world.events()
     let state: AgentState | null = null
     for (const event of events) {
-      state = evolve(state, event)
+      state = evolveAgent(state, event)
       if (event.type !== 'tool_call_end' && event.type !== 'turn_end') continue
       const at = await runtime.at(world.runId, { step: event.body.step })
       expect(at.state).toEqual(state)

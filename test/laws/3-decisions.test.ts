@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decideFork } from '../../domain/agent/decide/decide-fork.ts'
 import { owed } from '../../domain/agent/decide/owed.ts'
-import { digestOf, FOLD } from '../../domain/agent/state/digest.ts'
-import { evolve } from '../../domain/agent/state/evolve.ts'
+import { AGENT_FOLD, digestOf } from '../../domain/agent/state/digest.ts'
+import { evolveAgent } from '../../domain/agent/state/evolve.ts'
 import { isFinished } from '../../domain/agent/state/state.ts'
 import { checkTransition } from '../support/invariants.ts'
 import { law } from '../support/laws.ts'
@@ -53,7 +53,7 @@ test('every state can be forked, and the fork is a state that goes on or waits',
       stream: 'agent-a1',
       revision: state.revision,
       hash: '0'.repeat(64),
-      digest: { fold: FOLD, value: digestOf(state) },
+      digest: { fold: AGENT_FOLD, value: digestOf(state) },
       step: state.step,
       workspace: null,
       changes: {},
@@ -66,7 +66,7 @@ test('every state can be forked, and the fork is a state that goes on or waits',
       commandId: 'fork',
     }
     const { event, after } = decideFork(state, 'b1', body, facts)
-    expect(evolve(state, event)).toEqual(after)
+    expect(evolveAgent(state, event)).toEqual(after)
     expect(after).toMatchObject({ agentId: 'b1', driver: null, cancel: null, step: state.step, turn: state.turn })
     expect(['IDLE', 'OBSERVATION']).toContain(after.machine.status)
   })

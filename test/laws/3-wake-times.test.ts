@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decide } from '../../domain/agent/decide/decide.ts'
+import { decideAgent } from '../../domain/agent/decide/decide.ts'
 import { owed } from '../../domain/agent/decide/owed.ts'
 import { wakeAt } from '../../domain/agent/decide/wake-at.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
@@ -25,10 +25,10 @@ function recorded(state: AgentState, events: readonly AgentEvent[], now: number)
     ...{ by: { kind: 'driver', id: 'new' } as const, transcript: () => transcript.branch() },
   }
   const identity = { agentId: state.agentId, runId: state.runId, revision: state.revision }
-  const claimed = decide(state, identity, { kind: 'claim', driverId: 'new', build: 'test' }, context).state!
+  const claimed = decideAgent(state, identity, { kind: 'claim', driverId: 'new', build: 'test' }, context).state!
   const driver = { id: 'new', epoch: claimed.driver?.epoch ?? 0 }
   const next = { ...identity, revision: claimed.revision }
-  return decide(claimed, next, { kind: 'proceed' }, { ...context, driver }).drafts.length
+  return decideAgent(claimed, next, { kind: 'proceed' }, { ...context, driver }).drafts.length
 }
 
 /** An effect is in flight, or comes when its delay is over. A lost call without a decision holds all of them. */

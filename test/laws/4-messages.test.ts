@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decideFork } from '../../domain/agent/decide/decide-fork.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { digestOf, FOLD } from '../../domain/agent/state/digest.ts'
+import { AGENT_FOLD, digestOf } from '../../domain/agent/state/digest.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { inputsHash, requestInputs } from '../../domain/agent/window/request.ts'
@@ -46,7 +46,7 @@ test('so they do in a fork of any event', async () => {
       stream: 'agent-a1',
       revision,
       hash: '0'.repeat(64),
-      digest: { fold: FOLD, value: digestOf(state) },
+      digest: { fold: AGENT_FOLD, value: digestOf(state) },
       step,
     }
     const by = { kind: 'user', id: 'u' } as const

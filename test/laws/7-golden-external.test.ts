@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodies } from '../../domain/external/events.ts'
+import { externalBodies } from '../../domain/external/events.ts'
 import { erasureEvents } from '../../domain/stream/erasure.ts'
 import { newestOf, recorded } from '../support/golden/files.ts'
 
@@ -12,7 +12,7 @@ test('every type that is stored stands in a recorded history, which is folded an
   const lines = texts.flatMap((text) => text.trim().split('\n')).filter((line) => line.includes('"stream":"external-'))
   const stored = new Set(lines.map((line) => (JSON.parse(line) as { header: { type: string } }).header.type))
   const erasures = Object.keys(erasureEvents)
-  expect(Object.keys(bodies).filter((type) => !stored.has(type) && !erasures.includes(type))).toEqual([])
+  expect(Object.keys(externalBodies).filter((type) => !stored.has(type) && !erasures.includes(type))).toEqual([])
   for (const agent of ['works', 'cancelled', 'killed'])
     expect(told.agents[`external-${agent}`]).toMatchObject({ proof: { ok: true, problems: [] } })
 })

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { openEventStoreLog } from '../../adapters/eventstore/open.ts'
 import { MemoryLog } from '../../adapters/memory/log.ts'
 import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
-import { versions } from '../../domain/agent/events/events.ts'
+import { agentVersions } from '../../domain/agent/events/events.ts'
 import { upcasters } from '../../domain/agent/events/upcasters.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
 import { StandIn } from '../support/eventstore/stand-in.ts'
@@ -155,12 +155,12 @@ async function withNewVersions(work: () => Promise<void>): Promise<void> {
   const up = (key: string) => ({ 1: (body: unknown) => broughtUp(body as Record<string, unknown>, key) })
   const raised = { user_input: 2, tool_call_end: 2 }
   try {
-    Object.assign(versions, raised)
+    Object.assign(agentVersions, raised)
     Object.assign(upcasters, { user_input: up('text'), tool_call_end: up('result') })
     await work()
   } finally {
     for (const type of Object.keys(raised)) {
-      Object.assign(versions, { [type]: 1 })
+      Object.assign(agentVersions, { [type]: 1 })
       delete (upcasters as Record<string, unknown>)[type]
     }
   }

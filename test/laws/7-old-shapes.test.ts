@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { bodies, type EventType, versions } from '../../domain/agent/events/events.ts'
+import { agentBodies, agentVersions, type EventType } from '../../domain/agent/events/events.ts'
 import { upcasters } from '../../domain/agent/events/upcasters.ts'
 import { AGGREGATES } from '../../domain/kinds.ts'
 import { Header } from '../../domain/log/envelope.ts'
@@ -41,8 +41,8 @@ test('every version that was ever recorded is brought up to the current one', ()
   for (const name of Object.keys(known)) {
     const [type, version] = name.split('@') as [EventType | 'header', string]
     if (type === 'header') continue
-    expect(Object.keys(bodies), `${type} was stored once, so it stays readable`).toContain(type)
-    for (let v = Number(version); v < versions[type]; v++)
+    expect(Object.keys(agentBodies), `${type} was stored once, so it stays readable`).toContain(type)
+    for (let v = Number(version); v < agentVersions[type]; v++)
       expect(upcasters[type]?.[v], `${type} ${v}`).toBeTypeOf('function')
   }
 })
@@ -95,7 +95,7 @@ const UNWRITTEN = [
 ]
 
 test('the recorded histories hold every stored type in every shape that this program writes', () => {
-  const values = new Map<string, unknown[]>(Object.keys(bodies).map((type) => [type, []]))
+  const values = new Map<string, unknown[]>(Object.keys(agentBodies).map((type) => [type, []]))
   const headers: Header[] = []
   for (const { text } of recorded()) {
     for (const line of text.trim().split('\n')) {
@@ -103,10 +103,12 @@ test('the recorded histories hold every stored type in every shape that this pro
       headers.push(header)
       // Runs of other agents have types of their own, some under the same names (7-golden-external).
       if (header.stream.startsWith('external-')) continue
-      if (header.version === versions[header.type as EventType]) values.get(header.type)?.push(JSON.parse(body))
+      if (header.version === agentVersions[header.type as EventType]) values.get(header.type)?.push(JSON.parse(body))
     }
   }
-  const missing = Object.entries(bodies).flatMap(([type, schema]) => missingShapes(type, schema, values.get(type)!))
+  const missing = Object.entries(agentBodies).flatMap(([type, schema]) =>
+    missingShapes(type, schema, values.get(type)!),
+  )
   missing.push(...missingShapes('header', Header, headers))
   const how = 'write a history of it in test/support/golden, and run node test/support/record-golden.ts'
   expect(missing.sort(), how).toEqual([...UNWRITTEN].sort())

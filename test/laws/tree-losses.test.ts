@@ -4,7 +4,7 @@ import { MemoryLog } from '../../adapters/memory/log.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { originOf, targetsOf } from '../../domain/agent/state/courier.ts'
 import { isFinished } from '../../domain/agent/state/state.ts'
-import { keyOf } from '../../domain/courier/ledger.ts'
+import { obligationKey } from '../../domain/courier/ledger.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { idOf } from '../../domain/log/owner.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
@@ -83,7 +83,9 @@ async function goesOn({ world }: { world: TreeWorld }): Promise<void> {
   for (const id of ids) {
     const events = await world.events(id)
     expect(events.filter(({ type }) => type === 'agent_started')).toHaveLength(1)
-    keys.push(...events.flatMap((event) => (originOf(event) === null ? [] : `${id} ${keyOf(originOf(event)!)}`)))
+    keys.push(
+      ...events.flatMap((event) => (originOf(event) === null ? [] : `${id} ${obligationKey(originOf(event)!)}`)),
+    )
   }
   expect(new Set(keys).size).toBe(keys.length)
   for (const times of world.effects.values()) expect(times).toBe(1)

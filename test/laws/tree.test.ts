@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { owed } from '../../domain/agent/decide/owed.ts'
 import { wakeAt } from '../../domain/agent/decide/wake-at.ts'
-import { bodies } from '../../domain/agent/events/events.ts'
+import { agentBodies } from '../../domain/agent/events/events.ts'
 import { budgetOf, committed, ownSpent, totals } from '../../domain/agent/state/account.ts'
 import { fold } from '../../domain/agent/state/evolve.ts'
 import { type AgentState, isFinished } from '../../domain/agent/state/state.ts'
@@ -138,7 +138,7 @@ test('every stream folds again to its state, also from a prefix, and every body 
       const cut = split % events.length
       const prefix = fold(null, events.slice(0, cut))
       expect(fold(prefix === null ? null : JSON.parse(JSON.stringify(prefix)), events.slice(cut))).toEqual(state)
-      for (const { type, body } of events) expect(bodies[type].safeParse(body).error).toBeUndefined()
+      for (const { type, body } of events) expect(agentBodies[type].safeParse(body).error).toBeUndefined()
     }
   })
 })

@@ -3,7 +3,7 @@ import { CompiledQuery, createQueryId, type Kysely, type RootOperationNode, sql 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listDoubts, listQuestions } from '../../projections/agent/queries/asks.ts'
 import { listApprovals } from '../../projections/agent/queries/lists.ts'
-import { listRuns } from '../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../projections/agent/queries/runs.ts'
 import { eventStarts } from '../../projections/engine/queries/events.ts'
 import type { Database } from '../../projections/engine/schema/database.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
@@ -66,14 +66,14 @@ const QUESTIONS: readonly (readonly [string, string, (db: Kysely<Database>) => P
   ['an approval by its call', 'idx_approvals_tool_call_id', (db) => listApprovals(db, { toolCallId: 'r99.t1.c0' })],
   ['all open questions', 'idx_agents_partial', (db) => listQuestions(db)],
   ['all doubts', 'idx_tool_calls_partial', (db) => listDoubts(db)],
-  ['runs that were cancelled', 'idx_runs_partial', (db) => listRuns(db, { status: 'failed', error: 'CANCELLED' })],
-  ['runs of a role', 'idx_runs_role_started', (db) => listRuns(db, { role: 'Rare' })],
-  ['runs of a model', 'idx_runs_model_started', (db) => listRuns(db, { model: 'rare' })],
-  ['runs that touched a file', 'idx_touched_files_path', (db) => listRuns(db, { file: 'src/rare.ts' })],
-  ['runs of a person, whom they were started by', 'idx_runs_created_by', (db) => listRuns(db, { person: 'bob' })],
-  ['and who has said something', 'idx_inputs_by', (db) => listRuns(db, { person: 'bob' })],
-  ['and who has decided', 'idx_approvals_decided_by', (db) => listRuns(db, { person: 'bob' })],
-  ['what runs have cost', 'idx_model_calls_run_id_nano_dollars', (db) => listRuns(db, { person: 'bob', over: 1 })],
+  ['runs that were cancelled', 'idx_runs_partial', (db) => selectRuns(db, { status: 'failed', error: 'CANCELLED' })],
+  ['runs of a role', 'idx_runs_role_started', (db) => selectRuns(db, { role: 'Rare' })],
+  ['runs of a model', 'idx_runs_model_started', (db) => selectRuns(db, { model: 'rare' })],
+  ['runs that touched a file', 'idx_touched_files_path', (db) => selectRuns(db, { file: 'src/rare.ts' })],
+  ['runs of a person, whom they were started by', 'idx_runs_created_by', (db) => selectRuns(db, { person: 'bob' })],
+  ['and who has said something', 'idx_inputs_by', (db) => selectRuns(db, { person: 'bob' })],
+  ['and who has decided', 'idx_approvals_decided_by', (db) => selectRuns(db, { person: 'bob' })],
+  ['what runs have cost', 'idx_model_calls_run_id_nano_dollars', (db) => selectRuns(db, { person: 'bob', over: 1 })],
   [
     'where the first page of a long run begins',
     'idx_checkpoint_rows_agent_id_position',

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { versions } from '../../domain/agent/events/events.ts'
+import { agentVersions } from '../../domain/agent/events/events.ts'
 import { upcasters } from '../../domain/agent/events/upcasters.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { world } from '../support/projections/family.ts'
@@ -9,10 +9,10 @@ import { rebuilding } from '../support/projections/rebuilding.ts'
 function newVersion() {
   const text = ({ text }: { text: string }) => ({ text: `brought up: ${text}` })
   Object.assign(upcasters, { user_input: { 1: text } })
-  Object.assign(versions, { user_input: 2 })
+  Object.assign(agentVersions, { user_input: 2 })
   onTestFinished(() => {
     delete upcasters.user_input
-    Object.assign(versions, { user_input: 1 })
+    Object.assign(agentVersions, { user_input: 1 })
   })
 }
 

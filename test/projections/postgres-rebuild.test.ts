@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listRuns } from '../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../projections/engine/postgres/home.ts'
 import { openPool } from '../../projections/engine/postgres/pool.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
@@ -21,7 +21,7 @@ describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
     expect(await there()).toEqual([schema, `${schema}_2`, `${schema}_control`])
     actors[0]!.user('user_input', { text: 'still there?' })
     await projections.caughtUpTo(await log.headCursor())
-    expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
+    expect((await projections.read((db) => selectRuns(db))).position).toEqual(await log.headCursor())
     end.abort()
     await running
     expect(await dump()).toEqual(await zero(log))
@@ -79,17 +79,17 @@ describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
       })
       const reading = Promise.withResolvers<void>()
       const slow = projections.read(async (db) => {
-        const first = await listRuns(db)
+        const first = await selectRuns(db)
         reading.resolve()
         await held
-        return { first, again: await listRuns(db) }
+        return { first, again: await selectRuns(db) }
       })
       await reading.promise
       for (const actor of actors) actor.user('user_input', { text: 'meanwhile' })
       await projections.catchUp()
       expect(await projections.rebuild()).toMatchObject({ switched: true, differences: [] })
       // The new tables are read while the old ones are still held.
-      expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
+      expect((await projections.read((db) => selectRuns(db))).position).toEqual(await log.headCursor())
       expect(await there()).toEqual([schema, `${schema}_1`, `${schema}_1_views`, `${schema}_2`, `${schema}_control`])
       letGo()
       const { data } = await slow
@@ -171,7 +171,7 @@ describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
       await stopped
       await two.projections.catchUp()
       for (const { projections } of [one, two]) {
-        expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
+        expect((await projections.read((db) => selectRuns(db))).position).toEqual(await log.headCursor())
       }
       await one.close()
       await two.home.dropOthers()
@@ -196,7 +196,7 @@ describeWithSharedPostgres('rebuilding in PostgreSQL', (server) => {
 
     it('that only read say that there is nothing yet', async () => {
       const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
-      await expect(home.read((db) => listRuns(db))).rejects.toEqual(code('NOT_FOUND'))
+      await expect(home.read((db) => selectRuns(db))).rejects.toEqual(code('NOT_FOUND'))
     })
   })
 

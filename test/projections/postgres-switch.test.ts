@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
-import { listRuns } from '../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../projections/engine/postgres/home.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
@@ -30,13 +30,13 @@ describeWithSharedPostgres('a switch of the tables', (server) => {
   it('under a reader that has looked which are live and not read them yet: it looks again', async () => {
     const { log } = tell(numbers)
     const { pool, schema, projections, there } = await open(log)
-    const runs = await projections.read((db) => listRuns(db))
+    const runs = await projections.read((db) => selectRuns(db))
     let dropped = false
     const between = interrupted(pool, 'set_config', async () => {
       await projections.rebuild()
       dropped = !(await there()).includes(`${schema}_1`)
     })
-    expect(await new PostgresHome({ pool: between, schema }).read((db) => listRuns(db))).toEqual(runs)
+    expect(await new PostgresHome({ pool: between, schema }).read((db) => selectRuns(db))).toEqual(runs)
     expect(dropped).toBe(true)
   })
 

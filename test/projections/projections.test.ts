@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSyn
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listRuns } from '../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../projections/agent/queries/runs.ts'
 import { liveFile } from '../../projections/engine/store/pointer.ts'
 import { Projections } from '../../projections/projections.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -43,7 +43,7 @@ describe('the projections of a folder', () => {
     const { log } = tell(numbers)
     const { file, projections } = await open(log)
     expect(dumpFile(file())).toEqual(await folded(log, sqliteKit))
-    const { position, data } = await projections.read((db) => listRuns(db))
+    const { position, data } = await projections.read((db) => selectRuns(db))
     expect(position).toEqual(await log.headCursor())
     expect(data.runs.length).toBeGreaterThan(2)
     expect(projections.status().notice).toBe('the tables were missing')
@@ -56,7 +56,7 @@ describe('the projections of a folder', () => {
     spoil(first.file(), "update runs set summary = 'kept'")
     const { projections } = await open(log, first.path)
     expect(projections.status()).toMatchObject({ notice: null })
-    expect((await projections.read((db) => listRuns(db))).data.runs[0]!.summary).toBe('kept')
+    expect((await projections.read((db) => selectRuns(db))).data.runs[0]!.summary).toBe('kept')
   })
 
   it.each([
@@ -166,8 +166,8 @@ describe('a rebuild', () => {
     const running = projections.run(end.signal)
     const before = file()
     const slow = projections.read(async (db) => {
-      const first = await listRuns(db)
-      return { first, again: await listRuns(db) }
+      const first = await selectRuns(db)
+      return { first, again: await selectRuns(db) }
     })
     let events = 0
     for await (const page of log.readAll(null)) events += page.length
@@ -177,7 +177,7 @@ describe('a rebuild', () => {
     expect(file()).not.toBe(before)
     actors[0]!.user('user_input', { text: 'still there?' })
     await projections.caughtUpTo(await log.headCursor())
-    expect((await projections.read((db) => listRuns(db))).position).toEqual(await log.headCursor())
+    expect((await projections.read((db) => selectRuns(db))).position).toEqual(await log.headCursor())
     expect(readdirSync(path).filter((name) => name.endsWith('.db'))).toEqual([
       readFileSync(join(path, 'current'), 'utf8'),
     ])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
-import { acceptedLosses, acceptLogLoss } from '../../domain/agent/runtime/losses.ts'
+import { acceptLogLoss, readAcceptedLosses } from '../../domain/agent/runtime/losses.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { type LogLoss, sealLoss } from '../../domain/log/loss/loss.ts'
@@ -14,7 +14,7 @@ const portsOf = (log: MemoryLog) => ({
   clock: new VirtualClock(),
   random: { bytes: (length: number) => new Uint8Array(length).fill(7) },
 })
-const ids = async (log: MemoryLog) => (await acceptedLosses(log)).map(({ id }) => id)
+const ids = async (log: MemoryLog) => (await readAcceptedLosses(log)).map(({ id }) => id)
 
 test('acceptances that come at once are both recorded, each of them once', async () => {
   const log = new MemoryLog()
@@ -48,7 +48,7 @@ test.each([
   await log.append('log-meta', head.revision, [
     seal(head.hash, { ...header, version, body: body.header } as never, body.bytes),
   ])
-  await expect(acceptedLosses(log)).rejects.toMatchObject({
+  await expect(readAcceptedLosses(log)).rejects.toMatchObject({
     code: 'LOG_NEWER',
     message: expect.stringContaining('newer'),
   })

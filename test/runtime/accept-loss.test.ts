@@ -4,7 +4,7 @@ import type { Loss } from '../../api/operations/losses/loss.ts'
 import { findLoss } from '../../api/process/host/losses/find.ts'
 import { mustBeWhole } from '../../api/process/host/losses/gate.ts'
 import { recordAcceptance } from '../../api/process/host/losses/record-acceptance.ts'
-import { acceptedLosses } from '../../domain/agent/runtime/losses.ts'
+import { readAcceptedLosses } from '../../domain/agent/runtime/losses.ts'
 import { cursorError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
@@ -48,7 +48,9 @@ it('a stream that the log names without an event has vanished: its run is not st
     yield [agentStream('gone')]
   })
   await recordAcceptance({ ...run.ports, log, feed: { publish() {} } }, loss(), { by: USER })
-  expect((await acceptedLosses(log))[0]?.vanished).toEqual([{ stream: agentStream('gone'), revision: -1, hash: '' }])
+  expect((await readAcceptedLosses(log))[0]?.vanished).toEqual([
+    { stream: agentStream('gone'), revision: -1, hash: '' },
+  ])
   await expect(mustBeWhole({ log, read: null }, 'gone')).rejects.toMatchObject({ code: 'RUN_LOST' })
 })
 
@@ -64,7 +66,7 @@ describe('a stream that cannot be folded', () => {
     expect(runs.toSorted()).toEqual([run.runId, other].toSorted())
     const fork = { stream: agentStream(forked.runId), code: 'FOLD_DIFFERS' }
     expect(unreadable).toEqual([expect.objectContaining(fork)])
-    expect((await acceptedLosses(log))[0]).toMatchObject({ id: 'one', unreadable: [fork] })
+    expect((await readAcceptedLosses(log))[0]).toMatchObject({ id: 'one', unreadable: [fork] })
     await expect(mustBeWhole({ log, read: null }, forked.runId)).rejects.toMatchObject({ code: 'LOSS_NOT_RECORDED' })
     await mustBeWhole({ log, read: null }, other)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
-import { FOLD } from '../../domain/agent/state/digest.ts'
+import { AGENT_FOLD } from '../../domain/agent/state/digest.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { GENESIS, seal } from '../../domain/log/seal.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
@@ -46,7 +46,7 @@ test('those after a body that is lost are told as not checked', async () => {
 })
 
 test('those of a newer fold are a problem, told once, and nothing is decided on such a state', async () => {
-  const { runId, recorded, runtime } = await recordedBy(() => ({ fold: FOLD + 6, value: 'ab'.repeat(32) }))
+  const { runId, recorded, runtime } = await recordedBy(() => ({ fold: AGENT_FOLD + 6, value: 'ab'.repeat(32) }))
   const told = { revision: recorded[0]!.revision, code: 'DIGEST', message: expect.stringContaining('newer fold') }
   const counts = { digests: 0, unchecked: recorded.length }
   expect(await runtime.verify(runId)).toMatchObject({ ok: false, problems: [told], ...counts })

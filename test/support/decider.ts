@@ -1,7 +1,7 @@
 import type { Findings } from '../../domain/agent/control/control-tool.ts'
 import { controlToolNamed } from '../../domain/agent/control/registry.ts'
-import type { Command } from '../../domain/agent/decide/commands.ts'
-import { decide } from '../../domain/agent/decide/decide.ts'
+import type { AgentCommand } from '../../domain/agent/decide/commands.ts'
+import { decideAgent } from '../../domain/agent/decide/decide.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import type { Tool } from '../../domain/ports/index.ts'
@@ -16,7 +16,7 @@ export class Decider {
 
   constructor(spec: Record<string, unknown>, tools: readonly Tool[] = []) {
     const start = { kind: 'start', spec: testSpec(spec, tools), task: 'do it' } as const
-    this.state = decide(null, { ...this.named, revision: -1 }, start, this.facts()).state!
+    this.state = decideAgent(null, { ...this.named, revision: -1 }, start, this.facts()).state!
   }
 
   private readonly named = { agentId: 'run1', runId: 'run1' }
@@ -34,8 +34,8 @@ export class Decider {
   }
 
   /** Decides a command and returns its events. Without a driver, a person sends the command. */
-  take(command: Command, driver?: Driver) {
-    const { drafts, state } = decide(
+  take(command: AgentCommand, driver?: Driver) {
+    const { drafts, state } = decideAgent(
       this.state,
       { ...this.named, revision: this.state.revision },
       command,

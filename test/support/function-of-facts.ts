@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import type { HealthFigures } from '../../domain/agent/routing/decision.ts'
 import { route, routingFacts } from '../../domain/agent/routing/routing.ts'
-import { evolve } from '../../domain/agent/state/evolve.ts'
+import { evolveAgent } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 
 /** Repeats each decision on the state before it, with the figures that the decision recorded. */
@@ -20,7 +20,7 @@ export function expectFunctionOfFacts(events: readonly AgentEvent[]): void {
       last = resolved
       models++
     }
-    state = evolve(state, event)
+    state = evolveAgent(state, event)
   }
   expect(models).toBeGreaterThan(0)
 }

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import { owed } from '../../domain/agent/decide/owed.ts'
-import { type AgentEvent, bodies } from '../../domain/agent/events/events.ts'
-import { evolve } from '../../domain/agent/state/evolve.ts'
-import { type AgentState, isFinished, type Machine } from '../../domain/agent/state/state.ts'
+import { type AgentEvent, agentBodies } from '../../domain/agent/events/events.ts'
+import { evolveAgent } from '../../domain/agent/state/evolve.ts'
+import { type AgentState, isFinished, type StateMachine } from '../../domain/agent/state/state.ts'
 import { TOOL_ERROR_CODES } from '../../domain/calls/error-codes.ts'
 
 /** The table of the state machine (seed 000, section 6), without transitions to the same state. */
-export const TRANSITIONS: Readonly<Record<Machine['status'], readonly Machine['status'][]>> = {
+export const TRANSITIONS: Readonly<Record<StateMachine['status'], readonly StateMachine['status'][]>> = {
   IDLE: ['THINKING', 'RECOVERY', 'ERROR'],
   THINKING: ['TOOL_WAIT', 'OBSERVATION', 'ERROR'],
   TOOL_WAIT: ['OBSERVATION', 'ERROR'],
@@ -63,9 +63,9 @@ export function checkHistory(events: readonly AgentEvent[]): AgentState {
   let step = 0
   let commandId = ''
   for (const event of events) {
-    expect(bodies[event.type].safeParse(event.body).error, `${event.type} has its recorded shape`).toBeUndefined()
+    expect(agentBodies[event.type].safeParse(event.body).error, `${event.type} has its recorded shape`).toBeUndefined()
     const before: AgentState | null = state
-    state = evolve(before, event)
+    state = evolveAgent(before, event)
     checkCause(event, commandId === event.commandId)
     commandId = event.commandId
     checkTransition(before, state, event)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodies } from '../../domain/agent/events/events.ts'
+import { agentBodies } from '../../domain/agent/events/events.ts'
 import { requestedCalls } from '../../domain/calls/requested-calls.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { ModelProvider } from '../../domain/ports/index.ts'
@@ -21,7 +21,7 @@ export function modelKit(rig: ModelRig): void {
     const answer = await ask(await rig.answering())
     const { streamed: _, ...outcome } = answer
     const stored = { attempt: 1, purpose: 'turn', nanoDollars: null, durationMs: 0, calls: [], ...outcome }
-    expect(() => bodies.model_call_end.parse(stored)).not.toThrow()
+    expect(() => agentBodies.model_call_end.parse(stored)).not.toThrow()
     expect(() => canonicalBytes(outcome)).not.toThrow()
     const calls = requestedCalls(outcome.content)
     expect(calls.map((c) => [c.name, c.arguments])).toEqual([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { controlToolNamed, controlTools } from '../../domain/agent/control/registry.ts'
-import type { Command } from '../../domain/agent/decide/commands.ts'
-import { decide } from '../../domain/agent/decide/decide.ts'
+import type { AgentCommand } from '../../domain/agent/decide/commands.ts'
+import { decideAgent } from '../../domain/agent/decide/decide.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { fold } from '../../domain/agent/state/evolve.ts'
 import { undecided } from '../../domain/agent/state/loss-rules.ts'
@@ -60,13 +60,13 @@ export function walk(
   let state: AgentState | null = null
   let now = Date.UTC(2026, 0, 18)
   let drawn = 0
-  const submit = (command: Command, key: string, driver?: { id: string; epoch: number }) => {
+  const submit = (command: AgentCommand, key: string, driver?: { id: string; epoch: number }) => {
     const by = driver ? ({ kind: 'driver', id: driver.id } as const) : ({ kind: 'user', id: 'u' } as const)
     const salt = () => new Uint8Array(16).fill(++drawn % 251)
     const told = () => transcript.branch()
     const facts = { now, salt, jitter: () => 0.5, by, commandId: key, transcript: told, ...(driver ? { driver } : {}) }
     try {
-      const decision = decide(state, { ...identity, revision: state?.revision ?? -1 }, command, facts)
+      const decision = decideAgent(state, { ...identity, revision: state?.revision ?? -1 }, command, facts)
       for (const { event, after } of decision.drafts) {
         transcript.push(event)
         see(state, event, after)
@@ -122,7 +122,7 @@ function specOf(plan: Plan) {
   })
 }
 
-type AtHand = { command: Command; driver?: { id: string; epoch: number } }
+type AtHand = { command: AgentCommand; driver?: { id: string; epoch: number } }
 
 function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHand[] {
   const epoch = state.driver?.epoch ?? 0
@@ -130,7 +130,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
   const driver = state.driver && detail % 7 !== 0 ? state.driver : { id: 'old', epoch: Math.max(1, epoch - 1) }
   const list: AtHand[] = []
   const why = detail % 2 === 0 ? { reason: 'because' } : {}
-  const fact = (command: Command, times = 1) => {
+  const fact = (command: AgentCommand, times = 1) => {
     for (let i = 0; i < times; i++) list.push({ command, driver })
   }
   fact({ kind: 'claim', driverId: `d${n}`, build: 'test' }, state.driver === null ? 40 : 1)
@@ -193,7 +193,7 @@ function argumentsFor(toolName: string, detail: number) {
   return toolName === 'set_context' ? { key: 'k', value: detail } : {}
 }
 
-function answerFact(planned: PlannedAnswer, n: number, asked: { turn: number; attempt: number }): Command {
+function answerFact(planned: PlannedAnswer, n: number, asked: { turn: number; attempt: number }): AgentCommand {
   const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
   try {
     const outcome = outcomeOf(planned, n)

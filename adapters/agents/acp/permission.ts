@@ -1,7 +1,7 @@
 import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import type { AgentRunRequest } from '../../../domain/external/request.ts'
 import type { BackendRun } from '../../../domain/ports/external.ts'
-import { inputOf } from './updates.ts'
+import { callInputOf } from './updates.ts'
 
 /** Answers an agent's permission request. Null: nobody decided, and the tool does not run. */
 export type AskPermission = NonNullable<BackendRun['ask']>
@@ -29,7 +29,7 @@ export async function decidePermission(
   const { title, kind } = toolCall
   const counts = forAlways(options)
   const question = [...(counts === null ? [] : [`${counts}: the agent offers nothing else.`]), title ?? ''].join(' ')
-  const answer = await ask({ tool: kind ?? 'other', title: question, input: inputOf(toolCall) })
+  const answer = await ask({ tool: kind ?? 'other', title: question, input: callInputOf(toolCall) })
   if (answer === null) return decided(undefined)
   return answer === 'approved' ? decided(any('allow_once', 'allow_always')) : rejected()
 }

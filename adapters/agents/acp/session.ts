@@ -26,7 +26,7 @@ export async function openSession(
       clientCapabilities: {},
       clientInfo: { name: 'keepup', version: '1' },
     })
-    .catch(refused('initialize'))
+    .catch(throwAgentError('initialize'))
   if (protocolVersion !== PROTOCOL_VERSION)
     throw unsupported(
       `the agent speaks version ${Number(protocolVersion)} of the protocol, and not ${PROTOCOL_VERSION}`,
@@ -39,11 +39,12 @@ export async function openSession(
   if (dirs.length > 0) session.additionalDirectories = [...dirs]
   const resume = extensions['agent_api.session.resume.v1']
   if (resume?.selector !== 'id')
-    return (await agent.request('session/new', session).catch(refused('session/new'))).sessionId
+    return (await agent.request('session/new', session).catch(throwAgentError('session/new'))).sessionId
   const sessionId = resume.id
   if (sessionCapabilities?.resume)
-    await agent.request('session/resume', { ...session, sessionId }).catch(refused('session/resume'))
-  else if (loadSession) await agent.request('session/load', { ...session, sessionId }).catch(refused('session/load'))
+    await agent.request('session/resume', { ...session, sessionId }).catch(throwAgentError('session/resume'))
+  else if (loadSession)
+    await agent.request('session/load', { ...session, sessionId }).catch(throwAgentError('session/load'))
   else throw unsupported('agent_api.session.resume.v1: this agent resumes no sessions')
   return sessionId
 }
@@ -51,7 +52,7 @@ export async function openSession(
 const unsupported = (message: string) => new AgentError('UnsupportedCapability', message)
 
 /** Maps an agent's error to an AgentError. The agent's own message may contain secrets, so it is omitted. */
-export const refused =
+export const throwAgentError =
   (method: string) =>
   (fault: unknown): never => {
     if (!(fault instanceof RequestError)) throw fault

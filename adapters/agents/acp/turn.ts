@@ -5,7 +5,7 @@ import { type HarnessOptions, runAgent } from '../process/harness.ts'
 import type { AgentProcess } from '../process/process.ts'
 import type { AcpAgent } from './agent.ts'
 import { decidePermission } from './permission.ts'
-import { openSession, refused } from './session.ts'
+import { openSession, throwAgentError } from './session.ts'
 import { acpStream } from './stream.ts'
 import { UpdateMapping } from './updates.ts'
 
@@ -71,7 +71,7 @@ class Turn {
       this.#emit({ sessionId, events: [{ kind: 'Status', message: 'session started' }] })
       const answer = await agent
         .request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: this.#request.prompt }] })
-        .catch(refused('session/prompt'))
+        .catch(throwAgentError('session/prompt'))
       this.stopReason = answer.stopReason
       const usage = this.updates.usage(answer._meta)
       this.#emit({ events: [{ kind: 'Status', message: 'done' }], ...(usage !== null && { usage }) })

@@ -1,6 +1,6 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
-import { nanosOf, tokens, type Usage } from '../../../domain/external/usage.ts'
+import { nanosOf, type ReportedUsage, reportedTokens } from '../../../domain/external/usage.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { object, toolCall, toolResult } from '../cli/fields.ts'
 import { SaidText, SeenIds } from '../cli/memory.ts'
@@ -56,7 +56,7 @@ export class UpdateMapping {
       const known = { ...this.#pending.get(id), ...given(update) }
       this.#pending.delete(id)
       this.#said.clear()
-      told.push(toolCall(id, known.name ?? known.title ?? known.kind ?? '', inputOf(known)))
+      told.push(toolCall(id, known.name ?? known.title ?? known.kind ?? '', callInputOf(known)))
     }
     if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
     return [...told, toolResult(id, status === 'completed', outputOf(update))]
@@ -76,12 +76,12 @@ export class UpdateMapping {
    * The usage in the answer to the prompt; null if the agent reports none. Some agents put token counts there. The cost
    * is that of the session.
    */
-  usage(meta: unknown): Usage | null {
+  usage(meta: unknown): ReportedUsage | null {
     const count = object(object(object(meta).quota).token_count)
     const told = count.input_tokens !== undefined && count.output_tokens !== undefined
     if (!told && this.#nanos === null) return null
-    const inputTokens = told ? tokens(count.input_tokens) : null
-    const outputTokens = told ? tokens(count.output_tokens) : null
+    const inputTokens = told ? reportedTokens(count.input_tokens) : null
+    const outputTokens = told ? reportedTokens(count.output_tokens) : null
     const cost = this.#nanos === null ? null : ({ nanoDollars: this.#nanos, scope: 'session' } as const)
     return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
@@ -106,7 +106,7 @@ const json = (value: unknown): Json => (value === undefined ? null : (value as J
  * The raw input of a tool call, or the kind, locations and content that the agent shows instead, such as a file's
  * change.
  */
-export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
+export function callInputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
   if (rawInput !== undefined && rawInput !== null) return rawInput as Json
   const shown = { kind, locations, content: parts }
   // The round trip removes absent and null members.

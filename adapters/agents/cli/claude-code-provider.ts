@@ -11,7 +11,7 @@ import type {
 } from '../../../domain/ports/external.ts'
 import type { ExecutionParams, ExecutionResult, LLMProvider, RunName } from '../../../domain/ports/spawn.ts'
 import { MCP, MODE } from './claude-code.ts'
-import { budgetOf, executed, failure, notResumable, refused } from './claude-execution.ts'
+import { budgetFromDollars, executed, executionError, notResumable, startError } from './claude-execution.ts'
 import { servedFunctions } from './function-config.ts'
 import { HeardRun } from './recorded-run.ts'
 
@@ -149,7 +149,7 @@ export class ClaudeCodeProvider implements LLMProvider {
       ...(agentId !== undefined && { agentId }),
       ...(this.#atWork > 1 && { sharesFolder: true }),
       ...(name !== undefined && { name }),
-      ...(usd !== undefined && { budget: budgetOf(usd) }),
+      ...(usd !== undefined && { budget: budgetFromDollars(usd) }),
       ...(parent !== undefined && {
         parent: {
           ...{ agentId: parent.agentId, runId: parent.runId, depth: parent.depth + 1 },
@@ -167,7 +167,7 @@ export class ClaudeCodeProvider implements LLMProvider {
       if (name !== undefined) this.#places.set(name, { ...place, children: 0 })
       return handle
     } catch (error) {
-      throw refused(error, name)
+      throw startError(error, name)
     }
   }
 
@@ -183,7 +183,7 @@ export class ClaudeCodeProvider implements LLMProvider {
       return { ...executed(completion, state, heard), durationMs: Math.round(performance.now() - started) }
     } catch (error) {
       if (error instanceof ProviderError) throw error
-      throw failure(
+      throw executionError(
         error,
         await this.#stateOf(handle.agentId),
         heard,

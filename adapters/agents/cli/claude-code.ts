@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { nanosOf, reported, tokens, type Usage } from '../../../domain/external/usage.ts'
+import { nanosOf, type ReportedUsage, reported, reportedTokens } from '../../../domain/external/usage.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
-import { events, failure, list, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { events, failure, list, NO_EVENTS, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 export const MODE = 'backend.claude_code.permission_mode'
@@ -139,7 +139,7 @@ class ClaudeMapping implements LineMapping {
       case 'user':
         return results(line)
       case 'stream_event':
-        return NOTHING
+        return NO_EVENTS
       case 'result':
         return this.#result(line)
       default:
@@ -154,27 +154,27 @@ class ClaudeMapping implements LineMapping {
   #system(line: JsonObject): Mapped {
     switch (line.subtype) {
       case 'init': {
-        this.#model = text(line.model) || undefined
+        this.#model = stringOf(line.model) || undefined
         const data = {
-          model: text(line.model),
-          permissionMode: text(line.permissionMode),
+          model: stringOf(line.model),
+          permissionMode: stringOf(line.permissionMode),
           mcpServers: list(line.mcp_servers).map(server),
         }
-        return { ...status('session started', data), sessionId: text(line.session_id) }
+        return { ...status('session started', data), sessionId: stringOf(line.session_id) }
       }
       case 'thinking_tokens':
         return status('thinking')
       case 'permission_denied':
-        return status('permission denied', { tool: text(line.tool_name) })
+        return status('permission denied', { tool: stringOf(line.tool_name) })
       case 'api_retry':
         return status('the model is asked again', {
-          attempt: tokens(line.attempt),
-          maxRetries: tokens(line.max_retries),
-          delayMs: tokens(line.retry_delay_ms),
-          status: tokens(line.error_status),
+          attempt: reportedTokens(line.attempt),
+          maxRetries: reportedTokens(line.max_retries),
+          delayMs: reportedTokens(line.retry_delay_ms),
+          status: reportedTokens(line.error_status),
         })
       case 'status':
-        return NOTHING
+        return NO_EVENTS
       default:
         return unknown()
     }
@@ -185,12 +185,12 @@ class ClaudeMapping implements LineMapping {
     const blocks = list(content).map(object)
     // Claude Code makes this message itself when the model's service fails.
     if (line.error !== undefined && line.error !== null && model === '<synthetic>')
-      return this.#fail(blocks.map((block) => text(block.text)).join('\n'))
+      return this.#fail(blocks.map((block) => stringOf(block.text)).join('\n'))
     return events(
       ...blocks.map((block) => {
-        if (block.type === 'text') return { kind: 'TextOutput', text: text(block.text) } as const
+        if (block.type === 'text') return { kind: 'TextOutput', text: stringOf(block.text) } as const
         if (block.type === 'thinking')
-          return { kind: 'Status', channel: 'thinking', text: text(block.thinking) } as const
+          return { kind: 'Status', channel: 'thinking', text: stringOf(block.thinking) } as const
         if (block.type === 'tool_use') return toolCall(block.id, block.name, block.input)
         return { kind: 'Unknown', message: 'a block of an unknown type' } as const
       }),
@@ -207,20 +207,20 @@ class ClaudeMapping implements LineMapping {
   #result(line: JsonObject): Mapped {
     this.#done = line.is_error === false && line.subtype === 'success'
     this.#finalText = this.#done && typeof line.result === 'string' ? line.result : null
-    const code = tokens(line.api_error_status)
-    const said = text(line.result) || list(line.errors).map(text).join('\n') || text(line.subtype)
+    const code = reportedTokens(line.api_error_status)
+    const said = stringOf(line.result) || list(line.errors).map(stringOf).join('\n') || stringOf(line.subtype)
     return {
       ...(this.#done
-        ? status('done', { turns: tokens(line.num_turns) })
+        ? status('done', { turns: reportedTokens(line.num_turns) })
         : this.#fail(said, code === 0 ? undefined : { apiErrorStatus: code })),
-      ...(text(line.session_id) !== '' && { sessionId: text(line.session_id) }),
+      ...(stringOf(line.session_id) !== '' && { sessionId: stringOf(line.session_id) }),
       usage: usageOf(line, this.#model),
     }
   }
 }
 
 /** The name and the state of a server, without its other members. */
-const server = (value: unknown) => ({ name: text(object(value).name), status: text(object(value).status) })
+const server = (value: unknown) => ({ name: stringOf(object(value).name), status: stringOf(object(value).status) })
 
 function results(line: JsonObject): Mapped {
   const blocks = list(object(line.message).content).map(object)
@@ -232,14 +232,14 @@ function results(line: JsonObject): Mapped {
 }
 
 /** Tokens are those of this run. The cost is that of the session and accumulates over resumes. */
-function usageOf(line: JsonObject, model: string | undefined): Usage {
+function usageOf(line: JsonObject, model: string | undefined): ReportedUsage {
   const usage = object(line.usage)
   const input = reported(usage.input_tokens)
-  const cached = input === null ? null : tokens(usage.cache_read_input_tokens)
+  const cached = input === null ? null : reportedTokens(usage.cache_read_input_tokens)
   const nanos = nanosOf(line.total_cost_usd)
   return {
     scope: 'run',
-    inputTokens: input === null ? null : input + tokens(usage.cache_creation_input_tokens) + (cached ?? 0),
+    inputTokens: input === null ? null : input + reportedTokens(usage.cache_creation_input_tokens) + (cached ?? 0),
     cachedInputTokens: cached,
     outputTokens: reported(usage.output_tokens),
     cost: nanos === null ? null : { nanoDollars: nanos, scope: 'session' },

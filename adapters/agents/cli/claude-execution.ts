@@ -9,7 +9,7 @@ import type { HeardRun } from './recorded-run.ts'
 
 // Results and errors of a run of Claude Code in the provider's terms (seed 004).
 
-export const budgetOf = (usd: number): Budget => ({ tokens: null, nanoDollars: Math.round(usd * 1e9) })
+export const budgetFromDollars = (usd: number): Budget => ({ tokens: null, nanoDollars: Math.round(usd * 1e9) })
 
 /** The result of a run that ended by itself. Throws a ProviderError if the run has no result. */
 export function executed(
@@ -37,7 +37,7 @@ export function executed(
 }
 
 /** The error of a run that did not end by itself. */
-export function failure(
+export function executionError(
   error: unknown,
   state: ExternalState | null,
   heard: HeardRun,
@@ -60,7 +60,7 @@ export function failure(
 }
 
 /** The error of a run that did not start. */
-export function refused(error: unknown, name: string | undefined): Error {
+export function startError(error: unknown, name: string | undefined): Error {
   if (!(error instanceof AgentError)) return error as Error
   if (error.cause instanceof CommandRejected && error.cause.code === 'RUN_EXISTS')
     return new SpawnError('DUPLICATE_AGENT', `"${name}" was run before a crash; resume it, end it, or use another id`, {

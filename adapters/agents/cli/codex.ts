@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
-import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
 import { SeenIds } from './memory.ts'
 import { askedOf, CALL_MS, COMMON, neverAsks } from './requests.ts'
 
@@ -87,7 +87,7 @@ class CodexMapping implements LineMapping {
     const item = object(line.item)
     switch (line.type) {
       case 'thread.started':
-        return { ...status('session started'), sessionId: text(line.thread_id) }
+        return { ...status('session started'), sessionId: stringOf(line.thread_id) }
       case 'turn.started':
         return status('turn started')
       case 'item.started':
@@ -96,7 +96,7 @@ class CodexMapping implements LineMapping {
       case 'item.completed':
         return this.#complete(item)
       case 'error': {
-        const message = text(line.message)
+        const message = stringOf(line.message)
         if (message.startsWith('Reconnecting')) return status('the model is asked again')
         this.#error = message
         return failure(message)
@@ -106,7 +106,7 @@ class CodexMapping implements LineMapping {
         return { ...status('done'), usage: usageOf(object(line.usage)) }
       case 'turn.failed': {
         this.#done = false
-        const message = text(object(line.error).message)
+        const message = stringOf(object(line.error).message)
         return message === this.#error ? status('turn failed') : failure(message)
       }
       default:
@@ -120,18 +120,18 @@ class CodexMapping implements LineMapping {
 
   #begin(item: JsonObject): Mapped {
     const call = callOf(item)
-    return call === null || !this.#started.add(text(item.id)) ? {} : events(call)
+    return call === null || !this.#started.add(stringOf(item.id)) ? {} : events(call)
   }
 
   #complete(item: JsonObject): Mapped {
     switch (item.type) {
       case 'agent_message':
-        this.#finalText = text(item.text)
+        this.#finalText = stringOf(item.text)
         return events({ kind: 'TextOutput', text: this.#finalText })
       case 'reasoning':
-        return events({ kind: 'Status', channel: 'thinking', text: text(item.text) })
+        return events({ kind: 'Status', channel: 'thinking', text: stringOf(item.text) })
       case 'error':
-        return status(text(item.message) || 'warning')
+        return status(stringOf(item.message) || 'warning')
       case 'command_execution':
       case 'mcp_tool_call': {
         const begun = this.#begin(item).events ?? []
@@ -146,7 +146,7 @@ class CodexMapping implements LineMapping {
 function callOf(item: JsonObject): AgentEventBody | null {
   if (item.type === 'command_execution') return toolCall(item.id, 'shell', { command: item.command ?? null })
   if (item.type !== 'mcp_tool_call') return null
-  return toolCall(item.id, `${text(item.server)}:${text(item.tool)}`, item.arguments)
+  return toolCall(item.id, `${stringOf(item.server)}:${stringOf(item.tool)}`, item.arguments)
 }
 
 function resultOf(item: JsonObject): AgentEventBody {

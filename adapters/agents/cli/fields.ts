@@ -4,14 +4,14 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 
 // Readers of JSON that other programs wrote: any member may have any type.
 
-export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export const object = (value: unknown): JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {}
 
 export const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : [])
 
-export const NOTHING: Mapped = {}
+export const NO_EVENTS: Mapped = {}
 
 export const events = (...all: AgentEventBody[]): Mapped => ({ events: all })
 
@@ -30,11 +30,11 @@ export const unknown = (): Mapped => events({ kind: 'Unknown', message: 'a line 
 
 export const toolCall = (id: Json | undefined, name: Json | undefined, input: Json | undefined): AgentEventBody => ({
   kind: 'ToolCall',
-  message: text(name),
-  data: { id: text(id), name: text(name), input: input ?? null },
+  message: stringOf(name),
+  data: { id: stringOf(id), name: stringOf(name), input: input ?? null },
 })
 
 export const toolResult = (id: Json | undefined, success: boolean, output: Json | undefined): AgentEventBody => ({
   kind: 'ToolResult',
-  data: { id: text(id), success, output: output ?? null },
+  data: { id: stringOf(id), success, output: output ?? null },
 })

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping } from '../process/cli-agent.ts'
-import { events, failure, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { events, failure, NO_EVENTS, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
 import { SaidText } from './memory.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
@@ -73,17 +73,17 @@ class GeminiMapping implements LineMapping {
   line(line: JsonObject): Mapped {
     switch (line.type) {
       case 'init':
-        this.#model = text(line.model) || undefined
-        return { ...status('session started', { model: text(line.model) }), sessionId: text(line.session_id) }
+        this.#model = stringOf(line.model) || undefined
+        return { ...status('session started', { model: stringOf(line.model) }), sessionId: stringOf(line.session_id) }
       case 'message':
-        return line.role === 'assistant' ? this.#say(text(line.content)) : NOTHING
+        return line.role === 'assistant' ? this.#say(stringOf(line.content)) : NO_EVENTS
       case 'tool_use':
         this.#said.clear()
         return events(toolCall(line.tool_id, line.tool_name, line.parameters))
       case 'tool_result':
         return events(toolResult(line.tool_id, line.status === 'success', line.output ?? line.error))
       case 'error':
-        return failure(text(line.message))
+        return failure(stringOf(line.message))
       case 'result':
         return this.#result(line)
       default:
@@ -103,7 +103,7 @@ class GeminiMapping implements LineMapping {
   #result(line: JsonObject): Mapped {
     this.#done = line.status === 'success'
     const { type, message } = object(line.error)
-    const told = this.#done ? status('done') : failure(text(message) || text(type))
+    const told = this.#done ? status('done') : failure(stringOf(message) || stringOf(type))
     const stats = object(line.stats)
     const usage = {
       scope: 'run',

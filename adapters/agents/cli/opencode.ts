@@ -1,11 +1,11 @@
 import { AgentError } from '../../../domain/external/errors.ts'
-import type { Usage } from '../../../domain/external/usage.ts'
-import { nanosOf, tokens } from '../../../domain/external/usage.ts'
+import type { ReportedUsage } from '../../../domain/external/usage.ts'
+import { nanosOf, reportedTokens } from '../../../domain/external/usage.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
-import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
 import { SaidText } from './memory.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
@@ -88,7 +88,7 @@ class OpencodeMapping implements LineMapping {
 
   line(line: JsonObject): Mapped {
     const mapped = this.#mapped(line, object(line.part))
-    const session = text(line.sessionID)
+    const session = stringOf(line.sessionID)
     if (session === '' || session === this.#session) return mapped
     this.#session = session
     return { ...mapped, sessionId: session }
@@ -109,10 +109,10 @@ class OpencodeMapping implements LineMapping {
         this.#done = false
         return status('step started')
       case 'text':
-        this.#said.add(text(part.text))
-        return events({ kind: 'TextOutput', text: text(part.text) })
+        this.#said.add(stringOf(part.text))
+        return events({ kind: 'TextOutput', text: stringOf(part.text) })
       case 'reasoning':
-        return events({ kind: 'Status', channel: 'thinking', text: text(part.text) })
+        return events({ kind: 'Status', channel: 'thinking', text: stringOf(part.text) })
       case 'tool_use':
         return tool(part)
       case 'step_finish':
@@ -130,9 +130,9 @@ class OpencodeMapping implements LineMapping {
     const { read, write } = object(cache)
     const used = this.#used ?? { input: 0, cached: 0, output: 0, nanos: 0 }
     this.#used = {
-      input: used.input + tokens(input) + tokens(read) + tokens(write),
-      cached: used.cached + tokens(read),
-      output: used.output + tokens(output) + tokens(reasoning),
+      input: used.input + reportedTokens(input) + reportedTokens(read) + reportedTokens(write),
+      cached: used.cached + reportedTokens(read),
+      output: used.output + reportedTokens(output) + reportedTokens(reasoning),
       nanos: used.nanos + (nanosOf(part.cost) ?? 0),
     }
     this.#done = part.reason === 'stop'
@@ -148,7 +148,7 @@ interface Used {
 }
 
 /** A cost of 0 means that no price is configured. */
-function usageOf({ input, cached, output, nanos }: Used): Usage {
+function usageOf({ input, cached, output, nanos }: Used): ReportedUsage {
   const cost = nanos === 0 ? null : ({ nanoDollars: nanos, scope: 'run' } as const)
   return { scope: 'run', inputTokens: input, cachedInputTokens: cached, outputTokens: output, cost }
 }
@@ -167,5 +167,8 @@ function tool(part: JsonObject): Mapped {
  */
 function failed(error: JsonObject): Mapped {
   const { message, statusCode } = object(error.data)
-  return failure(text(message) || text(error.name), { name: text(error.name), status: tokens(statusCode) })
+  return failure(stringOf(message) || stringOf(error.name), {
+    name: stringOf(error.name),
+    status: reportedTokens(statusCode),
+  })
 }

@@ -1,7 +1,7 @@
 import { byteLength } from '../../../domain/calls/bounded.ts'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { BOUNDS } from '../../../domain/external/bounds.ts'
-import { tokens } from '../../../domain/external/usage.ts'
+import { reportedTokens } from '../../../domain/external/usage.ts'
 import { object } from './fields.ts'
 
 /** The longest answer that {@link HeardRun} reassembles, in bytes. */
@@ -20,8 +20,8 @@ export class HeardRun {
 
   hear({ kind, text, message, data }: AgentEventBody): void {
     const told = object(data)
-    if (tokens(told.turns) > 0) this.numTurns = tokens(told.turns)
-    if (tokens(told.apiErrorStatus) > 0) this.status = tokens(told.apiErrorStatus)
+    if (reportedTokens(told.turns) > 0) this.numTurns = reportedTokens(told.turns)
+    if (reportedTokens(told.apiErrorStatus) > 0) this.status = reportedTokens(told.apiErrorStatus)
     if (kind === 'Error' && message !== undefined && !message.startsWith('claude_code ')) this.error = message
     if (kind === 'ToolCall') this.#forget()
     if (kind !== 'TextOutput' || text === undefined) return

@@ -4,7 +4,7 @@ import { hasInEnvironment, processes } from '../../sandbox/process-table.ts'
 import { endMarked, MARKER } from '../../sandbox/registry.ts'
 
 /** The processes of one agent. */
-export interface Family {
+export interface ProcessFamily {
   /** The marker that all of these processes have in their environment. */
   readonly id: string
   /** The leader of the process group that keepup started. */
@@ -18,7 +18,7 @@ export interface Family {
 }
 
 /** Sends SIGTERM to all processes except bubblewrap, which would die of it and kill the others. */
-export function askToEnd({ id, leader, namespace }: Family): void {
+export function askToEnd({ id, leader, namespace }: ProcessFamily): void {
   const spared = new Set(namespace === undefined ? [] : [leader, namespace()])
   if (namespace === undefined) signalTo(-leader, 'SIGTERM')
   for (const { pid, environment } of processes())
@@ -26,7 +26,7 @@ export function askToEnd({ id, leader, namespace }: Family): void {
 }
 
 /** Kills all processes with SIGKILL. */
-export function endByForce({ id, leader, cgroup, namespace }: Family): void {
+export function endByForce({ id, leader, cgroup, namespace }: ProcessFamily): void {
   signalTo(-leader, 'SIGKILL')
   const first = namespace?.() ?? null
   // The death of a namespace's first process ends all others. Check the marker first: another process may have this pid

@@ -2,7 +2,7 @@
 export const MAX_LINE_BYTES = 1024 * 1024
 
 /** One line of UTF-8 text without its end. Null: the line was too long and was dropped. */
-export type Line = string | null
+export type OutputLine = string | null
 
 const LF = 0x0a
 const CR = 0x0d
@@ -17,8 +17,8 @@ export class LineSplitter {
   #dropping = false
 
   /** Returns the lines that end in this chunk. */
-  push(chunk: Buffer): Line[] {
-    const lines: Line[] = []
+  push(chunk: Buffer): OutputLine[] {
+    const lines: OutputLine[] = []
     let start = 0
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#add(chunk.subarray(start, end))
@@ -30,8 +30,8 @@ export class LineSplitter {
   }
 
   /** Returns the last line if the process did not end it. */
-  end(): Line[] {
-    const lines: Line[] = []
+  end(): OutputLine[] {
+    const lines: OutputLine[] = []
     this.#take(lines)
     return lines
   }
@@ -45,7 +45,7 @@ export class LineSplitter {
     } else if (bytes.length > 0) this.#pieces.push(bytes)
   }
 
-  #take(lines: Line[]): void {
+  #take(lines: OutputLine[]): void {
     const line = this.#dropping ? null : this.#text()
     if (line !== '') lines.push(line)
     this.#pieces = []
@@ -53,7 +53,7 @@ export class LineSplitter {
     this.#dropping = false
   }
 
-  #text(): Line {
+  #text(): OutputLine {
     const whole = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
     const bytes = whole.at(-1) === CR ? whole.subarray(0, -1) : whole
     // Decoding without `fatal` replaces invalid UTF-8 with U+FFFD.

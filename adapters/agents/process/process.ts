@@ -10,8 +10,8 @@ import { doorOf, makeCgroup, removeCgroup } from '../../sandbox/cgroup.ts'
 import { filterArguments, giveFilter } from '../../sandbox/given-filter.ts'
 import { MARKER, type ProcessRegistry } from '../../sandbox/registry.ts'
 import { readStatus, type Status } from '../../sandbox/status.ts'
-import { askToEnd, endByForce, type Family } from './descendants.ts'
-import { type Line, LineSplitter } from './lines.ts'
+import { askToEnd, endByForce, type ProcessFamily } from './descendants.ts'
+import { LineSplitter, type OutputLine } from './lines.ts'
 import { namespaceArguments } from './namespace.ts'
 
 interface Launch {
@@ -43,7 +43,7 @@ interface Launch {
 export interface AgentProcess {
   readonly stdin: Writable | null
   /** The lines of stdout up to its end. While the consumer is not ready, nothing is read, and the process waits. */
-  readonly lines: AsyncIterable<Line>
+  readonly lines: AsyncIterable<OutputLine>
   /**
    * Resolves when the process and all of its descendants have ended. Rejects with AgentError `Backend` if the process
    * did not start or did not end.
@@ -89,7 +89,7 @@ export function startProcess(launch: Launch): AgentProcess {
     return { stdin: null, lines: nothing(), exited: failed, end: () => undefined, close: () => undefined }
   }
   const namespace = launch.bwrap === null ? {} : { namespace: () => status.child }
-  const family: Family = { id, leader: child.pid, cgroup, ...namespace }
+  const family: ProcessFamily = { id, leader: child.pid, cgroup, ...namespace }
   const over = endWithUs(child, () => endByForce(family))
   entry?.started(child.pid)
   const process_ = new Running(child, family, launch.bwrap === null ? null : status, launch)
@@ -121,10 +121,10 @@ function spawned(launch: Launch, id: string, cgroup: string | null): ChildProces
 
 class Running implements AgentProcess {
   readonly stdin: Writable | null
-  readonly lines: AsyncIterable<Line>
+  readonly lines: AsyncIterable<OutputLine>
   readonly exited: Promise<ExitStatus>
   readonly #child: ChildProcess
-  readonly #family: Family
+  readonly #family: ProcessFamily
   readonly #launch: Launch
   readonly #timers: NodeJS.Timeout[] = []
   readonly #over = Promise.withResolvers<ExitStatus>()
@@ -134,7 +134,7 @@ class Running implements AgentProcess {
   #chunks = 0
   #room = MOST_LEFT
 
-  constructor(child: ChildProcess, family: Family, status: Status | null, launch: Launch) {
+  constructor(child: ChildProcess, family: ProcessFamily, status: Status | null, launch: Launch) {
     this.#launch = launch
     this.#child = child
     this.#family = family
@@ -205,7 +205,7 @@ class Running implements AgentProcess {
     for (const stream of this.#child.stdio) (stream as Readable | Writable | null)?.destroy()
   }
 
-  async *#read(stdout: Readable): AsyncGenerator<Line> {
+  async *#read(stdout: Readable): AsyncGenerator<OutputLine> {
     const splitter = new LineSplitter()
     const chunks = stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     try {
@@ -234,7 +234,7 @@ function insideStatus(exit: ExitStatus): ExitStatus {
   return signal === undefined ? exit : { code: null, signal }
 }
 
-async function* nothing(): AsyncGenerator<Line> {}
+async function* nothing(): AsyncGenerator<OutputLine> {}
 
 function unstarted(cause: unknown): AgentProcess {
   const exited = Promise.reject(notStarted(cause))

@@ -1,9 +1,9 @@
 import { byteLength, headAndTail, RESULT_BYTES } from '../../../domain/calls/bounded.ts'
 import { htmlText } from '../../../domain/document/markup/html.ts'
 import { renderRuns } from '../../../domain/document/markup/render.ts'
-import { type Block, blockText } from '../../../domain/document/model/block.ts'
+import { blockText, type DocumentBlock } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
-import { plainText, type Run } from '../../../domain/document/model/runs.ts'
+import { plainText, type TextRun } from '../../../domain/document/model/runs.ts'
 import { cellId } from '../../../domain/document/model/span-id.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports/index.ts'
@@ -57,10 +57,10 @@ function shownBlock(block: ReadBlock, redact: Redact): JsonObject {
   return { ...head, rows }
 }
 
-const contentOf = (block: Exclude<Block, { type: 'table' | 'divider' }>): string =>
+const contentOf = (block: Exclude<DocumentBlock, { type: 'table' | 'divider' }>): string =>
   block.type === 'code' ? htmlText([plainText(block.text)]) : inline(block.text)
 
-const inline = (runs: readonly Run[]): string => htmlText(renderRuns(runs))
+const inline = (runs: readonly TextRun[]): string => htmlText(renderRuns(runs))
 
 function shortened({ content, rows, ...head }: JsonObject, bytes: number): JsonObject {
   if (typeof content !== 'string')

@@ -7,7 +7,7 @@ import { type Fields, fields } from '../fields.ts'
 import { ArgumentText, Meter } from '../meter.ts'
 import type { Assembled } from '../read-answer.ts'
 import { TextFeed } from '../text-feed.ts'
-import { argumentsOf, tokens, wellFormed, withUniqueIds } from '../wellformed.ts'
+import { parseArguments, tokenCount, wellFormedJson, withUniqueIds } from '../wellformed.ts'
 
 interface Open {
   readonly block: Fields
@@ -29,7 +29,7 @@ const STOPS: Readonly<Record<string, StopReason>> = {
  * Assembles a streamed answer and keeps each block's members as sent. Does not use the SDK's own accumulation, which
  * loses argument text that is not JSON.
  */
-export class Answer implements Assembled {
+export class AnthropicAnswer implements Assembled {
   private readonly open: Open[] = []
   private readonly meter = new Meter()
   private readonly feed: TextFeed
@@ -88,10 +88,10 @@ export class Answer implements Assembled {
       content,
       stopReason: cut === null ? (STOPS[this.stop ?? ''] ?? (calls ? 'tool_use' : 'end_turn')) : 'max_tokens',
       usage: {
-        input: tokens(usage.input_tokens),
-        output: Math.max(tokens(usage.output_tokens), cut === null ? 0 : Math.ceil(this.meter.bytes / 4)),
-        cacheRead: tokens(usage.cache_read_input_tokens),
-        cacheWrite: tokens(usage.cache_creation_input_tokens),
+        input: tokenCount(usage.input_tokens),
+        output: Math.max(tokenCount(usage.output_tokens), cut === null ? 0 : Math.ceil(this.meter.bytes / 4)),
+        cacheRead: tokenCount(usage.cache_read_input_tokens),
+        cacheWrite: tokenCount(usage.cache_creation_input_tokens),
       },
       servedBy: this.model || fallbackModel,
       ...(requestId === null ? {} : { requestId }),
@@ -147,11 +147,11 @@ const STRINGS: ReadonlySet<unknown> = new Set(['text_delta', 'thinking_delta', '
 
 function close({ block, json }: Open): Block {
   const { input, ...rest } = block
-  if (input === undefined) return wellFormed(rest) as Block
+  if (input === undefined) return wellFormedJson(rest) as Block
   // Arguments are not repaired. Text that cannot be canonical JSON remains as sent, and the check of arguments refuses
   // it.
   const text = json === null ? keptArguments(JSON.stringify(input)) : json.whole
-  return { ...(wellFormed(rest) as Block), ...argumentsOf(text) } as Block
+  return { ...(wellFormedJson(rest) as Block), ...parseArguments(text) } as Block
 }
 
 const unreadable = (why: string): ModelError =>

@@ -3,8 +3,8 @@ import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { type Access, exchange, NO_TIMEOUT_MS } from '../exchange.ts'
 import { boundedFetch } from '../fetch.ts'
 import { readAnswer } from '../read-answer.ts'
-import { Answer } from './answer.ts'
-import { toParams } from './request.ts'
+import { AnthropicAnswer } from './answer.ts'
+import { anthropicParams } from './request.ts'
 
 /** Access to Anthropic's API. `authToken`: a bearer token instead of a key (`ANTHROPIC_AUTH_TOKEN`). */
 export interface AnthropicAccess extends Access {
@@ -31,9 +31,9 @@ export function anthropicProvider(access: AnthropicAccess): ModelProvider {
     id: 'anthropic',
     call: (request, { signal, onText }) =>
       exchange('anthropic', signal, secrets, async (controller) => {
-        const sent = client.beta.messages.create(toParams(request), { signal: controller.signal })
+        const sent = client.beta.messages.create(anthropicParams(request), { signal: controller.signal })
         const response = await sent.asResponse()
-        const answer = new Answer(onText)
+        const answer = new AnthropicAnswer(onText)
         const cut = await readAnswer('anthropic', response, answer)
         return answer.outcome(request.model, response.headers.get('request-id'), cut)
       }),

@@ -15,7 +15,7 @@ const CACHE = { cache_control: { type: 'ephemeral' } } as const
  * system prompt, and on the last two user messages. A growing conversation is thus read from the cache up to the
  * previous call, and the rest is written to it.
  */
-export function toParams(request: ModelRequest): Params {
+export function anthropicParams(request: ModelRequest): Params {
   const messages = toMessages(sections(request.messages))
   markForCache(messages)
   const free = request.tools.length === 0 || request.toolChoice === 'auto'

@@ -6,11 +6,11 @@ import { type Fields, fields } from '../fields.ts'
 import { Meter } from '../meter.ts'
 import type { Assembled } from '../read-answer.ts'
 import { TextFeed } from '../text-feed.ts'
-import { tokens, wellFormedText, withUniqueIds } from '../wellformed.ts'
+import { tokenCount, toWellFormedText, withUniqueIds } from '../wellformed.ts'
 import { Calls } from './calls.ts'
 
 /** Assembles a chat completion from stream chunks or from one document. */
-export class Answer implements Assembled {
+export class OpenAiAnswer implements Assembled {
   private readonly meter = new Meter()
   private readonly calls = new Calls(this.meter)
   private readonly feed: TextFeed
@@ -96,15 +96,15 @@ export class Answer implements Assembled {
     const blocks: Block[] = []
     if (this.thought !== '') {
       const member = this.thoughtMember === 'reasoning' ? { member: 'reasoning' } : {}
-      blocks.push({ type: 'reasoning', text: wellFormedText(this.thought), ...member })
+      blocks.push({ type: 'reasoning', text: toWellFormedText(this.thought), ...member })
     }
     const said = [this.text, this.refusal].filter((t) => t !== '').join('\n')
-    if (said !== '') blocks.push({ type: 'text', text: wellFormedText(said) })
+    if (said !== '') blocks.push({ type: 'text', text: toWellFormedText(said) })
     for (const { id, name, json } of this.calls.list) {
       blocks.push({
         type: 'tool_use',
-        id: wellFormedText(id),
-        name: wellFormedText(name),
+        id: toWellFormedText(id),
+        name: toWellFormedText(name),
         input_text: json.whole.toWellFormed(),
       })
     }
@@ -127,10 +127,10 @@ export class Answer implements Assembled {
 /** The usage with disjoint counts. OpenAI's count of prompt tokens includes the cached ones. */
 function toUsage(usage: Fields): Usage {
   const details = fields(usage.prompt_tokens_details)
-  const prompt = tokens(usage.prompt_tokens)
-  const cacheRead = Math.min(tokens(details.cached_tokens), prompt)
-  const cacheWrite = Math.min(tokens(details.cache_write_tokens), prompt - cacheRead)
-  return { input: prompt - cacheRead - cacheWrite, output: tokens(usage.completion_tokens), cacheRead, cacheWrite }
+  const prompt = tokenCount(usage.prompt_tokens)
+  const cacheRead = Math.min(tokenCount(details.cached_tokens), prompt)
+  const cacheWrite = Math.min(tokenCount(details.cache_write_tokens), prompt - cacheRead)
+  return { input: prompt - cacheRead - cacheWrite, output: tokenCount(usage.completion_tokens), cacheRead, cacheWrite }
 }
 
 /** The text of a delta. Some servers send a list of parts. */

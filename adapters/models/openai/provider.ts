@@ -4,9 +4,9 @@ import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { type Access, exchange, NO_TIMEOUT_MS } from '../exchange.ts'
 import { boundedFetch } from '../fetch.ts'
 import { readAnswer } from '../read-answer.ts'
-import { Answer } from './answer.ts'
+import { OpenAiAnswer } from './answer.ts'
 import { isOfficial } from './official.ts'
-import { toParams } from './request.ts'
+import { openAiParams } from './request.ts'
 
 /**
  * OpenAI, or any other server with its chat completions API, behind the ModelProvider port. Uses OpenAI's SDK with
@@ -31,10 +31,10 @@ export function openaiProvider(access: Access): ModelProvider {
     id: 'openai',
     call: (request, { signal, onText }) =>
       exchange('openai', signal, secrets, async (controller) => {
-        const params = toParams(request, official)
+        const params = openAiParams(request, official)
         const sent = client.chat.completions.create(params, { signal: controller.signal })
         const response = await sent.asResponse()
-        const answer = new Answer(onText)
+        const answer = new OpenAiAnswer(onText)
         const cut = await readAnswer('openai', response, answer)
         const requestId = response.headers.get('x-request-id')
         return answer.outcome(request.model, requestId, () => JSON.stringify(params), cut)

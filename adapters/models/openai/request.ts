@@ -11,7 +11,7 @@ type WireCall = OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall
  * A model request as chat completions. `official`: for OpenAI's own servers, which know `max_completion_tokens` and
  * refuse unknown members. Other servers get the older, common form.
  */
-export function toParams(request: ModelRequest, official: boolean): Params {
+export function openAiParams(request: ModelRequest, official: boolean): Params {
   const system: WireMessage[] = request.system.trim() === '' ? [] : [{ role: 'system', content: request.system }]
   return {
     model: request.model,

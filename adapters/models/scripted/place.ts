@@ -14,14 +14,14 @@ export interface Scene {
 }
 
 /** The turn to play: its part (-1: the script's own `turns`) and index. `turn` undefined: the script is exhausted. */
-export interface Place {
+export interface ScriptPlace {
   readonly part: number
   readonly index: number
   readonly turn: Turn | undefined
 }
 
 /** The block that marks an answer with its turn of the script. Other providers do not send it. */
-export const marker = (place: Place) => ({ type: 'script', part: place.part, turn: place.index }) as const
+export const marker = (place: ScriptPlace) => ({ type: 'script', part: place.part, turn: place.index }) as const
 
 export function sceneOf(request: ModelRequest): Scene {
   const { messages } = request
@@ -43,7 +43,7 @@ export function sceneOf(request: ModelRequest): Scene {
  * The conversation's place in the script. The newest marked answer names the last played turn, so the place survives a
  * resume, a fork or a compressed history. Later answers of other models count one turn each.
  */
-export function placeOf(script: Script, request: ModelRequest, scene: Scene): Place {
+export function scriptPlaceOf(script: Script, request: ModelRequest, scene: Scene): ScriptPlace {
   const last = lastPlayed(request.messages)
   const part = last.part ?? script.parts.findIndex((p) => holds(p.when, scene))
   const turns = part === -1 ? script.turns : (script.parts[part]?.turns ?? [])

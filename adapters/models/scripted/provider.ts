@@ -5,7 +5,7 @@ import { ModelError } from '../../../domain/calls/errors.ts'
 import { wireName } from '../../../domain/calls/tool-spec.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../../domain/ports/index.ts'
-import { marker, type Place, placeOf, type Scene, sceneOf } from './place.ts'
+import { marker, type Scene, type ScriptPlace, sceneOf, scriptPlaceOf } from './place.ts'
 import { pointed } from './pointed.ts'
 import { IN_RESULT, PLACEHOLDER, type Script, type Turn } from './script.ts'
 
@@ -23,7 +23,7 @@ export function scriptedProvider(script: Script): ModelProvider {
       signal.throwIfAborted()
       if (request.tools.length === 0) return stream(summaryOf(script, request), signal, onText)
       const scene = sceneOf(request)
-      const place = placeOf(script, request, scene)
+      const place = scriptPlaceOf(script, request, scene)
       const turn = place.turn ?? exhausted(script, place)
       if (turn.delayMs) await pause(turn.delayMs, signal)
       failIfTold(turn, place, request, failed)
@@ -32,7 +32,7 @@ export function scriptedProvider(script: Script): ModelProvider {
   }
 }
 
-function play(script: Script, turn: Turn, place: Place, scene: Scene, request: ModelRequest): ModelOutcome {
+function play(script: Script, turn: Turn, place: ScriptPlace, scene: Scene, request: ModelRequest): ModelOutcome {
   const fill = filler(scene, place)
   const content: Block[] = [marker(place)]
   if (turn.text !== undefined) content.push({ type: 'text', text: fill(turn.text) })
@@ -52,7 +52,7 @@ function play(script: Script, turn: Turn, place: Place, scene: Scene, request: M
   }
 }
 
-const callId = ({ part, index }: Place, i: number): string =>
+const callId = ({ part, index }: ScriptPlace, i: number): string =>
   `script_${part === -1 ? '' : `p${part + 1}_`}t${index + 1}_c${i + 1}`
 
 function summaryOf(script: Script, request: ModelRequest): ModelOutcome {
@@ -76,7 +76,7 @@ function estimate(request: ModelRequest, said: string): Usage {
 const given = (usage: Turn['usage']): Partial<Usage> =>
   Object.fromEntries(Object.entries(usage ?? {}).filter(([, v]) => v !== undefined))
 
-function filler(scene: Scene, place: Place): (text: string) => string {
+function filler(scene: Scene, place: ScriptPlace): (text: string) => string {
   const values: Record<string, string> = { ...scene, offered: '', lastResultIsError: '', turn: String(place.index + 1) }
   return (text) =>
     text.replaceAll(PLACEHOLDER, (whole, escaped: string, name: string) =>
@@ -117,7 +117,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function failIfTold({ fail }: Turn, place: Place, request: ModelRequest, failed: Map<string, number>): void {
+function failIfTold({ fail }: Turn, place: ScriptPlace, request: ModelRequest, failed: Map<string, number>): void {
   if (!fail) return
   const hash = createHash('sha256')
     .update(JSON.stringify([request.system, request.messages]))
@@ -134,7 +134,7 @@ function failIfTold({ fail }: Turn, place: Place, request: ModelRequest, failed:
   })
 }
 
-function exhausted(script: Script, { part, index }: Place): never {
+function exhausted(script: Script, { part, index }: ScriptPlace): never {
   const where = part === -1 ? 'turns' : `parts[${part}] "${script.parts[part]?.name ?? ''}"`
   throw new ModelError(
     'SCRIPT_EXHAUSTED',

@@ -28,7 +28,7 @@ function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
   const last = Number(db.prepare('SELECT ifnull(max(position), 0) AS last FROM events').get()?.last)
   if (mark.state !== 'read') return { ...mark, fresh: last <= 1 }
   const { logId, position, hash } = mark
-  const own = idOf(db)
+  const own = storedLogId(db)
   if (own !== null && own !== logId) return { state: 'foreign', mark: { logId, position, hash }, logId: own }
   const at = db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?')
   if (at.get(position)?.hash === hash) return { state: 'whole', torn: mark.torn }
@@ -36,7 +36,7 @@ function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
 }
 
 /** The id in the log's first event; null if there is none yet. Unverified: for the mark only. */
-export function idOf(db: DatabaseSync): string | null {
+export function storedLogId(db: DatabaseSync): string | null {
   const row = db
     .prepare(
       'SELECT b.bytes FROM events e JOIN streams s ON s.id = e.stream JOIN bodies b ON b.position = e.position ' +

@@ -65,7 +65,7 @@ export function ensureFolder(folder: string): void {
  * Throws `LOG_MISSING` if the log is missing or empty although one of `traces` exists; traces exist only with a log.
  * Checks before SQLite opens the file, because SQLite would delete the WAL of an empty file.
  */
-export function refuseLost(folder: string, traces: readonly string[]): void {
+export function refuseLostLog(folder: string, traces: readonly string[]): void {
   const file = fileOf(folder)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) refuseTraces(folder, [...traces, `${file}-wal`])
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
-import { endOfLog, foreignMark, idOf, type LogEnd } from './end.ts'
+import { endOfLog, foreignMark, type LogEnd, storedLogId } from './end.ts'
 import { MarkWriter, markOf } from './mark.ts'
-import { type Job, type Outcome, toFailure } from './protocol.ts'
-import type { Writer } from './writer.ts'
+import { type BatchOutcome, type Job, toFailure } from './protocol.ts'
+import type { LogWriter } from './writer.ts'
 
 /**
  * The writer with the log's mark. It marks each commit before acknowledging it. A log that ends before its mark refuses
@@ -13,14 +13,14 @@ export class Marked {
   readonly end: LogEnd
   readonly #folder: string
   readonly #db: DatabaseSync
-  readonly #writer: Writer
+  readonly #writer: LogWriter
   readonly #warn: (text: string) => void
   #mark: MarkWriter | null = null
   #marked = -1
   #warned = false
   #state: 'open' | 'held' | 'accepting'
 
-  constructor(folder: string, db: DatabaseSync, writer: Writer, warn: (text: string) => void) {
+  constructor(folder: string, db: DatabaseSync, writer: LogWriter, warn: (text: string) => void) {
     this.#folder = folder
     this.#db = db
     this.#writer = writer
@@ -31,7 +31,7 @@ export class Marked {
     if (this.#state === 'open') this.#update()
   }
 
-  commit(jobs: readonly Job[]): Outcome[] {
+  commit(jobs: readonly Job[]): BatchOutcome[] {
     if (this.#state === 'held') {
       const failure = toFailure(shortened(`the log in ${this.#folder} ends before its mark`))
       return jobs.map(({ id }) => ({ id, failure }))
@@ -75,7 +75,7 @@ export class Marked {
 
   #opened(): MarkWriter | null {
     if (this.#mark !== null) return this.#mark
-    const logId = idOf(this.#db)
+    const logId = storedLogId(this.#db)
     this.#mark = logId === null ? null : MarkWriter.open(this.#folder, logId)
     return this.#mark
   }

@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Header } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { Lru } from '../../memory/lru.ts'
-import type { Kind, Origin } from './row.ts'
+import type { HeaderKind, HeaderOrigin } from './row.ts'
 
 const KEPT = 20_000
 
 /** Resolves interned ids to their values, for readers. */
-export class Names {
-  readonly #kinds = new Map<number, Kind>()
-  readonly #origins = new Lru<number, Origin>(KEPT)
+export class InternedNames {
+  readonly #kinds = new Map<number, HeaderKind>()
+  readonly #origins = new Lru<number, HeaderOrigin>(KEPT)
   readonly #kindById
   readonly #originById
 
@@ -20,7 +20,7 @@ export class Names {
     )
   }
 
-  kind(id: number): Kind {
+  kind(id: number): HeaderKind {
     let kind = this.#kinds.get(id)
     if (!kind) {
       const row = this.#kindById.get(id) ?? missing('kind', id)
@@ -37,7 +37,7 @@ export class Names {
     return kind
   }
 
-  origin(id: number): Origin {
+  origin(id: number): HeaderOrigin {
     let origin = this.#origins.get(id)
     if (!origin) {
       const row = this.#originById.get(id) ?? missing('origin', id)

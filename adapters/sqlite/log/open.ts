@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sealIdentity } from '../../../domain/log/identity.ts'
 import { LOG_META } from '../../../domain/log/ids.ts'
 import type { Clock, Random } from '../../../domain/ports/index.ts'
-import { ensureFile, ensureFolder, openToRead, refuseLost, refuseTraces } from './file.ts'
+import { ensureFile, ensureFolder, openToRead, refuseLostLog, refuseTraces } from './file.ts'
 import { lockFolder } from './lock.ts'
 import { SqliteLog } from './log.ts'
 import { markOf, readMark } from './mark.ts'
@@ -32,7 +32,7 @@ export interface SqliteLogOptions {
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   const { folder, traces = [] } = options
-  refuseLost(folder, traces)
+  refuseLostLog(folder, traces)
   if (options.mode === 'reader') {
     const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
     return new SqliteLog({ folder, db: openToRead(folder), lostId })

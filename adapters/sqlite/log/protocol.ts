@@ -41,7 +41,7 @@ interface Failure {
   readonly conflict?: { readonly stream: string; readonly expected: number; readonly actual: number }
 }
 
-export type Outcome =
+export type BatchOutcome =
   | { readonly id: number; readonly position: number }
   | { readonly id: number; readonly failure: Failure }
 
@@ -59,7 +59,7 @@ export type FromWriter =
   | { readonly ready: number; readonly end: LogEnd }
   | { readonly warning: string }
   | { readonly failed: Failure }
-  | { readonly done: readonly Outcome[] }
+  | { readonly done: readonly BatchOutcome[] }
   | 'accepted'
   | 'closed'
 

@@ -3,8 +3,8 @@ import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { cursorError } from '../../../domain/log/errors.ts'
 import type { Head } from '../../../domain/ports/index.ts'
-import { Names } from './names.ts'
-import { EVENT_COLUMNS, fromRow, type Row } from './row.ts'
+import { InternedNames } from './names.ts'
+import { EVENT_COLUMNS, fromRow, type LogRow } from './row.ts'
 import type { Last } from './tail.ts'
 
 /** A page ends after this many events, or with the event that exceeds this many bytes of bodies. */
@@ -24,11 +24,11 @@ const OF_LOG = 'WHERE e.position BETWEEN ? AND ? ORDER BY e.position LIMIT ?'
 
 /** Reads pages from the log's file. Every method is one synchronous step, and no statement remains open after it. */
 export class Reader {
-  readonly #names: Names
+  readonly #names: InternedNames
   readonly #sql
 
   constructor(db: DatabaseSync) {
-    this.#names = new Names(db)
+    this.#names = new InternedNames(db)
     const rows = (sql: string) => {
       const statement = db.prepare(sql)
       statement.setReturnArrays(true)
@@ -114,7 +114,7 @@ export class Reader {
     const events: RecordedEvent[] = []
     let bytes = 0
     for (const values of statement.iterate(...range, Math.min(limit, PAGE_EVENTS))) {
-      const row = values as unknown as Row
+      const row = values as unknown as LogRow
       const event = fromRow(row, this.#names.kind(row[3]), this.#names.origin(row[4]))
       events.push(event)
       bytes += event.body?.length ?? 0

@@ -3,7 +3,7 @@ import { eventId, SALT_BYTES } from '../../../domain/log/seal.ts'
 import { unpackBody } from './body.ts'
 
 /** The repeating part of a header. It is interned: a log has a few dozen. */
-export interface Kind {
+export interface HeaderKind {
   readonly type: string
   readonly version: number
   readonly format: number
@@ -14,7 +14,7 @@ export interface Kind {
 }
 
 /** The identity members of a header. It is interned: a stream has a few. */
-export interface Origin {
+export interface HeaderOrigin {
   readonly stream: string
   readonly runId: string | null
   readonly agentId: string | null
@@ -89,7 +89,7 @@ export function toRow(event: SealedEvent, position: number, stream: number, kind
 }
 
 /** A row as read: {@link EVENT_COLUMNS}, then the erasure's fact, and, with bodies, `packed` and `bytes`. */
-export type Row = readonly [
+export type LogRow = readonly [
   position: number,
   stream: number,
   revision: number,
@@ -112,7 +112,7 @@ export type Row = readonly [
 ]
 
 /** Rebuilds the event exactly: the header has the same canonical bytes as the sealed one. */
-export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
+export function fromRow(row: LogRow, kind: HeaderKind, origin: HeaderOrigin): RecordedEvent {
   const { agentId, stream } = origin
   const [position, , revision, , , turn, at, size, fold, command, causation, call, trace, nonce, wake, bytes, fact] =
     row
@@ -162,7 +162,7 @@ function textOf(at: number): string {
   return told.text
 }
 
-function bodyOf(row: Row): Uint8Array | null {
+function bodyOf(row: LogRow): Uint8Array | null {
   const bytes = row[18]
   if (!bytes) return null
   try {

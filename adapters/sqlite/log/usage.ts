@@ -32,7 +32,7 @@ const SINCE = `
  * The counters for "disk use per run". They are rolled up every few hundred events, in a transaction that writes
  * anyway, so that not every commit writes one more page. Queries add the events since.
  */
-export class Usage {
+export class DiskUsage {
   static readonly EVERY = 256
   readonly #roll: StatementSync
   readonly #move: StatementSync
@@ -64,7 +64,7 @@ export class Usage {
   /** Call inside a transaction that has written up to `position`. */
   roll(position: number): void {
     this.#upto ??= Number(this.#stored.get()?.position)
-    if (position - this.#upto < Usage.EVERY) return
+    if (position - this.#upto < DiskUsage.EVERY) return
     this.#roll.run(this.#upto, position)
     this.#move.run(position)
     this.#upto = position

@@ -6,7 +6,7 @@ import { toLogError } from './errors.ts'
 import { openToWrite } from './file.ts'
 import { Marked } from './marked.ts'
 import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
-import { Writer } from './writer.ts'
+import { LogWriter } from './writer.ts'
 
 // The writer's thread. It takes all waiting appends, commits them together, answers, and only then runs checkpoints.
 
@@ -21,13 +21,13 @@ const MAX_BYTES = 16 * 1024 * 1024
 let db: DatabaseSync | undefined
 try {
   db = openToWrite(folder)
-  serve(db, new Writer(db, folder), new Checkpoints(db, folder))
+  serve(db, new LogWriter(db, folder), new Checkpoints(db, folder))
 } catch (error) {
   db?.close()
   say({ failed: toFailure(toLogError(error, 'open', folder)) })
 }
 
-function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): void {
+function serve(open: DatabaseSync, writer: LogWriter, checkpoints: Checkpoints): void {
   const marked = new Marked(folder, open, writer, (warning) => say({ warning }))
   const next = () => receiveMessageOnPort(port!)?.message as ToWriter | undefined
 

@@ -2,7 +2,14 @@ import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { LogEnd } from './end.ts'
-import { type AppendMessage, type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
+import {
+  type AppendMessage,
+  type BatchOutcome,
+  type FromWriter,
+  fromFailure,
+  type ToWriter,
+  toMessage,
+} from './protocol.ts'
 import type { Acknowledged } from './tail.ts'
 
 /** Starts the writer's thread on a folder. */
@@ -148,7 +155,7 @@ export class WriterThread {
     return worker
   }
 
-  #answer(worker: Worker, outcomes: readonly Outcome[]): void {
+  #answer(worker: Worker, outcomes: readonly BatchOutcome[]): void {
     for (const outcome of outcomes) {
       const pending = this.#pending.get(outcome.id)
       this.#pending.delete(outcome.id)

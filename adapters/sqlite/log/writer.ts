@@ -6,9 +6,9 @@ import { GENESIS, isSealedBody } from '../../../domain/log/seal.ts'
 import { packBody } from './body.ts'
 import { sqliteCode, toLogError } from './errors.ts'
 import { Interned, type StreamHead } from './interned.ts'
-import { type Job, type Outcome, toFailure } from './protocol.ts'
+import { type BatchOutcome, type Job, toFailure } from './protocol.ts'
 import { EVENT_COLUMNS, toRow } from './row.ts'
-import { Usage } from './usage.ts'
+import { DiskUsage } from './usage.ts'
 
 const IOERR = 10
 
@@ -19,11 +19,11 @@ export class WriterLost extends Error {}
  * The only writer of a SQLite log. It commits all waiting batches in one transaction. Checks every batch before it
  * writes a row of it, so that a conflict affects no other batch. Synchronous; runs in a thread.
  */
-export class Writer {
+export class LogWriter {
   readonly #db: DatabaseSync
   readonly #folder: string
   readonly #names: Interned
-  readonly #usage: Usage
+  readonly #usage: DiskUsage
   readonly #sql
   /** Position, time (ms) and hash of the log's last event. */
   #last: { position: number; at: number; hash: string }
@@ -32,7 +32,7 @@ export class Writer {
     this.#db = db
     this.#folder = folder
     this.#names = new Interned(db)
-    this.#usage = new Usage(db)
+    this.#usage = new DiskUsage(db)
     this.#sql = {
       begin: db.prepare('BEGIN IMMEDIATE'),
       commit: db.prepare('COMMIT'),
@@ -66,7 +66,7 @@ export class Writer {
    * Writes the batches in their order in one transaction, durable on return. If that fails, for example on a full disk,
    * tries each batch alone, so that each has a separate outcome. Throws {@link WriterLost}.
    */
-  commit(jobs: readonly Job[]): Outcome[] {
+  commit(jobs: readonly Job[]): BatchOutcome[] {
     try {
       return this.#transaction(jobs)
     } catch (error) {
@@ -82,7 +82,7 @@ export class Writer {
     }
   }
 
-  #transaction(jobs: readonly Job[]): Outcome[] {
+  #transaction(jobs: readonly Job[]): BatchOutcome[] {
     const before = this.#last.position
     this.#sql.begin.run()
     const outcomes = jobs.map((job) => {

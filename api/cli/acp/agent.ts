@@ -12,9 +12,9 @@ import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { eventPages } from '../follow/pages.ts'
-import { runIdOf, runsOf } from './chain.ts'
+import { runIdOfKey, sessionRuns } from './chain.ts'
 import { promptText } from './prompt-text.ts'
-import { type Mode, Session, type SessionOptions } from './session.ts'
+import { EditorSession, type Mode, type SessionOptions } from './session.ts'
 import { RunUpdates } from './updates.ts'
 
 const MODES: readonly { readonly id: Mode; readonly name: string; readonly description: string }[] = [
@@ -33,20 +33,20 @@ export interface AcpDefaults extends Omit<SessionOptions, 'cwd'> {
  * request.
  */
 export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
-  const sessions = new Map<string, Session>()
-  const open = (id: string, cwd: string, first: string | null): Session => {
-    const session = new Session(ctx, { id, first, mode, options: { ...options, cwd } })
+  const sessions = new Map<string, EditorSession>()
+  const open = (id: string, cwd: string, first: string | null): EditorSession => {
+    const session = new EditorSession(ctx, { id, first, mode, options: { ...options, cwd } })
     sessions.set(id, session)
     return session
   }
-  const known = (id: string): Session => {
+  const known = (id: string): EditorSession => {
     const session = sessions.get(id)
     if (session === undefined) throw RequestError.resourceNotFound(id)
     return session
   }
   const again = async ({ sessionId, cwd }: { sessionId: string; cwd: string }) => {
     folder(cwd)
-    const runs = await runsOf(ctx, sessionId)
+    const runs = await sessionRuns(ctx, sessionId)
     const [first] = runs
     if (first === undefined) throw RequestError.resourceNotFound(sessionId)
     if (first.ungoverned)
@@ -69,7 +69,7 @@ export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
         folder(cwd)
         servers(ctx, mcpServers)
         const first = randomUUID()
-        const { id } = open(await runIdOf(ctx, first), cwd, first)
+        const { id } = open(await runIdOfKey(ctx, first), cwd, first)
         return { sessionId: id, modes: modes(mode) }
       }),
     )
@@ -107,7 +107,7 @@ export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
 async function tellHistory(
   ctx: Context,
   client: AgentContext,
-  session: Session,
+  session: EditorSession,
   id: string,
   folder: string | null,
 ): Promise<void> {

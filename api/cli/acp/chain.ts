@@ -9,10 +9,10 @@ import type { Context } from '../context.ts'
 // process can find the chain.
 
 /** The Idempotency-Key of the session's run after `runs` earlier runs. */
-export const keyOf = (sessionId: string, runs: number): string => `acp:${sessionId}:${runs}`
+export const sessionRunKey = (sessionId: string, runs: number): string => `acp:${sessionId}:${runs}`
 
 /** The id of the run that a start with this key creates. */
-export async function runIdOf(ctx: Context, key: string): Promise<string> {
+export async function runIdOfKey(ctx: Context, key: string): Promise<string> {
   const { logId } = await take((await ctx.client('write')).v1.health.$get({}))
   return keyedRunId({ log: { logId } }, 'run', key)
 }
@@ -30,9 +30,9 @@ export async function detailOf(ctx: Context, id: string): Promise<Detail | null>
 }
 
 /** The runs of a session in order. Empty: the session does not exist. */
-export async function runsOf(ctx: Context, sessionId: string): Promise<Run[]> {
+export async function sessionRuns(ctx: Context, sessionId: string): Promise<Run[]> {
   const runs: Run[] = []
-  for (let id = sessionId; ; id = await runIdOf(ctx, keyOf(sessionId, runs.length))) {
+  for (let id = sessionId; ; id = await runIdOfKey(ctx, sessionRunKey(sessionId, runs.length))) {
     const detail = await detailOf(ctx, id)
     if (detail === null) return runs
     runs.push(detail.run)

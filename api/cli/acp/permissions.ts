@@ -4,7 +4,7 @@ import {
   type PermissionOption,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk'
-import { approvalOf, decide } from '../ask/ask-person.ts'
+import { approvalOf, decideCall } from '../ask/ask-person.ts'
 import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { shownCall } from './tool-calls.ts'
@@ -38,7 +38,7 @@ export async function askPermission(
   if (outcome.outcome === 'cancelled') return false
   const decision = outcome.optionId === 'approved' ? 'approved' : 'rejected'
   try {
-    await decide(ctx, toolCallId, decision, { questionHash })
+    await decideCall(ctx, toolCallId, decision, { questionHash })
   } catch (error) {
     // Another person decided first. That settles the question too.
     if (!(error instanceof Refused && error.status === 409)) throw error

@@ -5,7 +5,7 @@ import type { StartRunInput } from '../../operations/runs/start-schemas.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { FROM_BIRTH, type From, resuming, toEnd } from '../follow/drive.ts'
-import { conversation, detailOf, keyOf, runsOf } from './chain.ts'
+import { conversation, detailOf, sessionRunKey, sessionRuns } from './chain.ts'
 import { askPermission } from './permissions.ts'
 import { RunUpdates } from './updates.ts'
 
@@ -19,7 +19,7 @@ export interface SessionOptions {
 export type Mode = 'interactive' | 'batch'
 
 /** An editor session: a chain of runs (see chain.ts). A session works on one prompt at a time. */
-export class Session {
+export class EditorSession {
   readonly id: string
   /** Applies to runs that start later. A run keeps its policy. */
   mode: Mode
@@ -62,7 +62,7 @@ export class Session {
   async #begin(text: string): Promise<{ runId: string; from: From }> {
     const ctx = this.#ctx
     const { v1 } = await ctx.client('write')
-    const before = await runsOf(ctx, this.id)
+    const before = await sessionRuns(ctx, this.id)
     const last = before.at(-1)
     if (last !== undefined && !hasEnded(last.status)) {
       const detail = await detailOf(ctx, last.runId)
@@ -79,7 +79,7 @@ export class Session {
       by: ctx.by,
       ...(last !== undefined && { contextVariables: { conversation: conversation(before) } }),
     }
-    const key = before.length === 0 && this.#first !== null ? this.#first : keyOf(this.id, before.length)
+    const key = before.length === 0 && this.#first !== null ? this.#first : sessionRunKey(this.id, before.length)
     const { runId } = await take(v1.runs.$post({ header: { 'idempotency-key': key }, json }))
     return { runId, from: FROM_BIRTH }
   }

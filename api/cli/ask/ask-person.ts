@@ -4,7 +4,7 @@ import type { Approval, ApprovalDetail, ApprovalList } from '../../operations/ap
 import { unmistakable } from '../../operations/text/visible-text.ts'
 import { asOne, type Client, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { type PageQuery, pages } from '../follow/pages.ts'
+import { type PageParameters, pages } from '../follow/pages.ts'
 import { oneLine, safe } from '../output/text.ts'
 import { type Choice, choose } from './choose.ts'
 import { prompt } from './prompt.ts'
@@ -35,7 +35,8 @@ export async function approvalOf(ctx: Context, toolCallId: string) {
 
 /** All pending approvals, read page by page. */
 export async function pendingApprovals(client: Client, limit = 500) {
-  const read = (query: PageQuery): Promise<z.infer<typeof ApprovalList>> => take(client.v1.approvals.$get({ query }))
+  const read = (query: PageParameters): Promise<z.infer<typeof ApprovalList>> =>
+    take(client.v1.approvals.$get({ query }))
   return (await Array.fromAsync(pages(read, limit))).flatMap(({ approvals }) => approvals)
 }
 
@@ -82,7 +83,7 @@ export async function showDoubt(ctx: Context, toolCallId: string): Promise<strin
   return questionHash
 }
 
-export async function decide(
+export async function decideCall(
   ctx: Context,
   toolCallId: string,
   decision: 'approved' | 'rejected',
@@ -120,7 +121,7 @@ async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal
     reason = said.trim() || undefined
   }
   return unlessDecided(ctx, () =>
-    decide(ctx, toolCallId, decision, { questionHash, ...(reason === undefined ? {} : { reason }) }),
+    decideCall(ctx, toolCallId, decision, { questionHash, ...(reason === undefined ? {} : { reason }) }),
   )
 }
 

@@ -49,7 +49,7 @@ function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): 
 }
 
 /** Shows the bodies to erase. Unless `dryRun`, asks for confirmation and erases them. Returns the exit code. */
-export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
+export async function askToErase(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
   const client = await ctx.client('write')
   const ask = (header: { 'if-match'?: string }, dry: boolean) =>
     take(

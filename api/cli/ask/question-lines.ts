@@ -4,7 +4,7 @@ import { hasEnded } from '../../operations/runs/drive-end.ts'
 import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
 import { visible } from '../../operations/text/visible-text.ts'
 import type { Context } from '../context.ts'
-import { cut, oneLine } from '../output/text.ts'
+import { oneLine, truncateToWidth } from '../output/text.ts'
 
 const WIDTH = 200
 
@@ -18,7 +18,7 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
   const said = oneLine(ask.text)
   const who = byWhom(ask)
   const from = who === '' ? '' : ` (${who})`
-  const about = `    ${cut(oneLine(visible(JSON.stringify(ask.arguments))), WIDTH)}`
+  const about = `    ${truncateToWidth(oneLine(visible(JSON.stringify(ask.arguments))), WIDTH)}`
   switch (ask.for) {
     case 'approval':
       return [
@@ -71,7 +71,7 @@ interface Going {
 }
 
 /** How a run without a driver can continue. */
-export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
+export function continueHint(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (run.ungoverned && run.interrupted === true)
@@ -89,5 +89,5 @@ export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
   if (hasEnded(run.status)) return []
   const answers = asks.flatMap((ask) => askLines(ctx, ask))
-  return run.driving ? answers : [...answers, `  ${goOn(ctx, going)}`]
+  return run.driving ? answers : [...answers, `  ${continueHint(ctx, going)}`]
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import type { Agent } from '../../operations/external/schemas.ts'
+import type { AgentKind } from '../../operations/external/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine } from '../output/text.ts'
 import { alone, type Kit } from './kit.ts'
 
-const LOGIN: Readonly<Record<Agent['login'], string>> = { found: 'found', missing: 'none found', unknown: '?' }
+const LOGIN: Readonly<Record<AgentKind['login'], string>> = { found: 'found', missing: 'none found', unknown: '?' }
 
 async function list(ctx: Context): Promise<number> {
   const { agents } = await take((await ctx.client('write')).v1.agents.$get({}))
@@ -33,7 +33,7 @@ async function check(ctx: Context, kind: string | undefined): Promise<number> {
   return agent.installed && agent.login !== 'missing' ? EXIT.done : EXIT.failed
 }
 
-function lines(agent: Agent): string[] {
+function lines(agent: AgentKind): string[] {
   const { kind, installed, version, login, loginAt, problem, capabilities } = agent
   const rows: [string, string | null][] = [
     ['kind', kind],

@@ -4,7 +4,7 @@ import type { ArtifactList } from '../../operations/approvals/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { type PageQuery, pages } from '../follow/pages.ts'
+import { type PageParameters, pages } from '../follow/pages.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes } from '../output/units.ts'
 import type { Kit } from './kit.ts'
@@ -15,7 +15,7 @@ type Listed = z.infer<typeof ArtifactList>['artifacts'][number]
 async function all(ctx: Context, run: string | undefined): Promise<Listed[]> {
   const client = await ctx.client('read')
   const of = run === undefined ? {} : { run }
-  const read = (query: PageQuery): Promise<z.infer<typeof ArtifactList>> =>
+  const read = (query: PageParameters): Promise<z.infer<typeof ArtifactList>> =>
     take(client.v1.artifacts.$get({ query: { ...query, ...of } }))
   return (await Array.fromAsync(pages(read))).flatMap(({ artifacts }) => artifacts)
 }

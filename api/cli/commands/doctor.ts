@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { take } from '../client.ts'
 import { examine } from '../doctor/checks.ts'
 import { EXIT } from '../exit.ts'
-import { lossReport } from '../output/loss-text.ts'
+import { fetchLossReport } from '../output/loss-text.ts'
 import type { Kit } from './kit.ts'
 
 export function doctorCommand(program: Command, kit: Kit): void {
@@ -19,7 +19,7 @@ export function doctorCommand(program: Command, kit: Kit): void {
         const findings = await examine(ctx.config, ctx.io.env, {
           identity,
           tables,
-          losses: () => lossReport(ctx, true),
+          losses: () => fetchLossReport(ctx, true),
           client: () => ctx.client('read'),
         })
         ctx.list(findings, [

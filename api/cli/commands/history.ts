@@ -11,7 +11,7 @@ import { eventPages } from '../follow/pages.ts'
 import { comparisonLines } from '../output/comparison-text.ts'
 import { days, eventRow } from '../output/event-text.ts'
 import { linesOf } from '../output/lines.ts'
-import { changeText, messageText, recordedLines, stateLines, telling } from '../output/state-text.ts'
+import { changeText, messageLine, recordedLines, stateLines, telling } from '../output/state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
 /** Shows events one by one. A new day gets a separate line. */
@@ -29,7 +29,7 @@ const member = (event: EventView, nth: number): string =>
   `${nth === 0 ? '[\n' : ',\n'}${JSON.stringify(event, null, 2).replace(/^/gm, '  ')}`
 
 /** Maps the options for a point of a history to query parameters. */
-export function pointOf(o: { to?: number; turn?: number; event?: number }): {
+export function pointQuery(o: { to?: number; turn?: number; event?: number }): {
   step?: string
   turn?: string
   event?: string
@@ -125,7 +125,7 @@ interface ReplayOptions {
 }
 
 async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<number> {
-  const query = { ...pointOf(o), ...(o.agent ? { agent: o.agent } : {}) }
+  const query = { ...pointQuery(o), ...(o.agent ? { agent: o.agent } : {}) }
   const id = await ctx.runId(run, 'read')
   const at = await take((await ctx.client('read')).v1.runs[':id'].state.$get({ param: { id }, query }))
   ctx.show(at, () => ('backend' in at ? recordedLines(at) : stateLines(at)))
@@ -153,7 +153,7 @@ async function diff(ctx: Context, run: string, a: string, b?: string): Promise<n
   const query = { a: await full(a), b: await full(b) }
   const found = await take((await ctx.client('read')).v1.runs[':id'].diff.$get({ param: { id }, query }))
   const said = (sign: string, messages: readonly unknown[]) =>
-    messages.map((m) => `  ${sign} ${messageText(m as Message)}`)
+    messages.map((m) => `  ${sign} ${messageLine(m as Message)}`)
   ctx.show(found, () => [
     'State:',
     ...found.state.filter(telling).map((d) => `  ${changeText(d)}`),

@@ -75,7 +75,7 @@ export function whole(name: string, min = 0): (text: string) => number {
 }
 
 /** Parses dollars of an option into nano-dollars. Throws a UsageError. */
-export function money(name: string): (text: string) => number {
+export function moneyOption(name: string): (text: string) => number {
   return (text) => {
     try {
       const nano = parseDollars(text)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { progressOf, waitedFor } from '../../../domain/agent/tasks/state.ts'
+import { taskProgress, unfinishedDependencies } from '../../../domain/agent/tasks/state.ts'
 import type { PlanView } from '../../operations/plan/schemas.ts'
 import { take } from '../client.ts'
 import { EXIT } from '../exit.ts'
@@ -17,10 +17,10 @@ const SIGNS = { pending: ' ', in_progress: '>', completed: 'x', cancelled: '-' }
 export function taskLines(tasks: PlanView['tasks']): string[] {
   if (tasks.length === 0) return []
   const lines = tasks.map((task) => {
-    const waits = task.status === 'pending' ? waitedFor(task, tasks) : []
+    const waits = task.status === 'pending' ? unfinishedDependencies(task, tasks) : []
     return `  [${SIGNS[task.status]}] ${task.id}: ${oneLine(task.title)}${waits.length > 0 ? ` (after ${waits.join(', ')})` : ''}`
   })
-  return [`tasks: ${progressOf(tasks)}`, ...lines]
+  return [`tasks: ${taskProgress(tasks)}`, ...lines]
 }
 
 function planLines({ tasks, plans }: PlanView, all: boolean): string[] {

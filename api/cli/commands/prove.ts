@@ -2,7 +2,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
-import { placeOf } from '../../../adapters/vault/keys.ts'
+import { keyPlaceOf } from '../../../adapters/vault/keys.ts'
 import { counted } from '../../../projections/engine/text.ts'
 import type { RebuildOptions } from '../../../projections/index.ts'
 import { NoExport, verifyExport } from '../../operations/events/verify-export.ts'
@@ -15,9 +15,9 @@ import { CliError, EXIT, UsageError } from '../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../follow/drive.ts'
 import { linesOf } from '../output/lines.ts'
 import { bytes } from '../output/units.ts'
-import { damage, verifyAll, verifyRun } from '../verification.ts'
-import { pointOf } from './history.ts'
-import { type Kit, modelId, money, some, whole } from './kit.ts'
+import { damage, verifyAll, verifyOneRun } from '../verification.ts'
+import { pointQuery } from './history.ts'
+import { type Kit, modelId, moneyOption, some, whole } from './kit.ts'
 
 /** The result of a rebuild as text. Null: there were no tables to compare with. */
 const COMPARED = {
@@ -80,7 +80,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
         const ok =
-          run === undefined ? await verifyAll(ctx) : (await verifyRun(ctx, await ctx.runId(run, 'read'), agent)).ok
+          run === undefined ? await verifyAll(ctx) : (await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent)).ok
         return ok ? EXIT.done : EXIT.verification
       }),
     )
@@ -98,7 +98,11 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--model <id>', 'go on with this model')
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
     .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
-    .option('--budget-usd <dollars>', 'its own limit of money (default: as its source had)', money('--budget-usd'))
+    .option(
+      '--budget-usd <dollars>',
+      'its own limit of money (default: as its source had)',
+      moneyOption('--budget-usd'),
+    )
     .option('--reuse', 'take recorded answers and results, unbilled, as long as it asks for the same')
     .option('--no-drive', 'only record the fork')
     .action(
@@ -114,7 +118,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         reuse?: boolean
         drive?: boolean
       }>(async (ctx, [run], o) => {
-        const { step, turn, event } = pointOf(o)
+        const { step, turn, event } = pointQuery(o)
         const id = await ctx.runId(run!, 'write')
         const budget = some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd })
         const json = {
@@ -177,7 +181,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
         ctx.show(done, () => [
           `${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`,
-          `without the vault's key, which opens it: keep a copy of ${placeOf(vaultKeys(ctx.config))} elsewhere`,
+          `without the vault's key, which opens it: keep a copy of ${keyPlaceOf(vaultKeys(ctx.config))} elsewhere`,
         ])
         return EXIT.done
       }),

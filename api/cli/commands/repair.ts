@@ -3,7 +3,7 @@ import { agreed } from '../ask/choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { accepted, acceptedLines, lossLines, lossReport } from '../output/loss-text.ts'
+import { accepted, acceptedLines, fetchLossReport, lossLines } from '../output/loss-text.ts'
 import type { Kit } from './kit.ts'
 
 interface Options {
@@ -15,7 +15,7 @@ interface Options {
 const NOTHING_MISSING = 'the log holds all that was seen of it'
 
 async function show(ctx: Context): Promise<number> {
-  const report = await lossReport(ctx, true)
+  const report = await fetchLossReport(ctx, true)
   const { loss, accepted: before = [] } = report
   ctx.show(report, () => [...(loss === null ? [NOTHING_MISSING] : lossLines(loss)), ...before.flatMap(acceptedLines)])
   if (loss === null) return EXIT.done
@@ -30,7 +30,7 @@ async function show(ctx: Context): Promise<number> {
  */
 async function accept(ctx: Context, id: string | null, { reason, yes }: Options): Promise<number> {
   const client = await ctx.client('write')
-  const { loss } = await lossReport(ctx, true)
+  const { loss } = await fetchLossReport(ctx, true)
   if (loss === null) {
     ctx.show({ loss: null, runs: [], unreadable: [] }, () => [`there is nothing to accept: ${NOTHING_MISSING}`])
     return EXIT.done

@@ -10,7 +10,7 @@ import { take } from '../client.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../follow/drive.ts'
 import { followAgent } from '../follow/follow-agent.ts'
-import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, some, whole } from './kit.ts'
 import { knowledgeFrom, pairs, routingFrom } from './run-files.ts'
 
 interface RunOptions {
@@ -222,7 +222,7 @@ export function runCommand(program: Command, kit: Kit): void {
       names,
     )
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
-    .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
+    .option('--budget-usd <dollars>', 'limit of money', moneyOption('--budget-usd'))
     .option('--backends <kinds>', 'other agents that it may delegate to, of the setting "agents.roles"', names)
     .option('--delegate', 'agents may start others, whatever the setting "delegation" says')
     .option('--no-delegate', 'the agent starts no others and waits for none')

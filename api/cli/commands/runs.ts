@@ -15,7 +15,7 @@ import { EXIT } from '../exit.ts'
 import { acceptedLines, noteLoss } from '../output/loss-text.ts'
 import { listedAs, statusOf } from '../output/run-status.ts'
 import { oneLine } from '../output/text.ts'
-import { bytes, dollars, inDoubt, used } from '../output/units.ts'
+import { bytes, dollars, estimateText, used } from '../output/units.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 import { taskLines } from './plan.ts'
 
@@ -141,7 +141,7 @@ function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): stri
     ['turn, step', `${run.turn}, ${run.step}`],
     [
       'used',
-      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${used(run.total)}${inDoubt(run.total.inDoubt)}`,
+      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${used(run.total)}${estimateText(run.total.inDoubt)}`,
     ],
     ['disk', run.bytes === null ? null : bytes(run.bytes)],
     ['started', run.createdAt],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { rotateKey } from '../../../adapters/vault/encrypt.ts'
-import { placeOf } from '../../../adapters/vault/keys.ts'
+import { keyPlaceOf } from '../../../adapters/vault/keys.ts'
 import { issueText } from '../../../domain/log/issues.ts'
 import { SecretName } from '../../operations/system/schemas.ts'
 import { vaultKeys } from '../../process/host/vault-keys.ts'
@@ -62,7 +62,7 @@ export function secretsCommand(program: Command, kit: Kit): void {
       kit.action(async (ctx) => {
         const keys = vaultKeys(ctx.config)
         const key = await rotateKey(ctx.config.data, keys)
-        const place = placeOf(keys)
+        const place = keyPlaceOf(keys)
         ctx.show({ key, place }, () => [
           `the vault is encrypted under key ${key} of ${place}. Former keys there open backups of before: remove them when ` +
             'no such backup is needed, and no other data folder uses them.',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
 import { tokenPath } from '../../http/token.ts'
-import { type Tell, told } from '../../operations/notices.ts'
+import { operatorText, type Tell } from '../../operations/notices.ts'
 import { onServers } from '../../process/config/config.ts'
 import { retryFaultedRuns } from '../../process/drives/retry-faulted-runs.ts'
 import { sweep } from '../../process/drives/sweeper.ts'
@@ -22,7 +22,7 @@ interface ServeOptions {
  */
 async function serve(ctx: Context, { open = false }: ServeOptions): Promise<number> {
   const { config, io } = ctx
-  const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${told(error)}`)
+  const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${operatorText(error)}`)
   const tell: Tell = (text) => ctx.log(text)
   const services = await io
     .open(config, 'owner', { autoDrive: true }, { tell, patienceMs: SERVICE_PATIENCE_MS })

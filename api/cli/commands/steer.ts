@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import type { Json } from '../../../domain/log/json.ts'
 import type { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { hasEnded } from '../../operations/runs/drive-end.ts'
-import { approvalOf, asks, decide, previewLines, showApproval, showDoubt } from '../ask/ask-person.ts'
-import { eraseBodies, erasureCode, filesStay } from '../ask/erasing.ts'
-import { goOn } from '../ask/question-lines.ts'
+import { approvalOf, asks, decideCall, previewLines, showApproval, showDoubt } from '../ask/ask-person.ts'
+import { askToErase, erasureCode, filesStay } from '../ask/erasing.ts'
+import { continueHint } from '../ask/question-lines.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
@@ -27,7 +27,7 @@ async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promis
   ctx.show(done, () => [`${said} ${done.agentId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
   const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
-  ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
+  ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : continueHint(ctx, detail))
   return EXIT.done
 }
 
@@ -84,7 +84,7 @@ export function steerCommands(program: Command, kit: Kit): void {
           const questionHash = await showApproval(ctx, id)
           if (question !== undefined && (question.length < SHORTEST_HASH || !questionHash.startsWith(question)))
             throw new CliError('this is not the question of --question any more; nothing was decided, look again')
-          const done = await decide(ctx, id, decision, { questionHash, ...(reason ? { reason } : {}) })
+          const done = await decideCall(ctx, id, decision, { questionHash, ...(reason ? { reason } : {}) })
           if (!resume) return recorded(ctx, done, `${decision} ${id}; recorded`)
           ctx.note(`${decision} ${id}`)
           return driveToEnd(ctx, done.runId, await fromHead(ctx, done.runId), resuming(ctx, done.runId))
@@ -187,7 +187,7 @@ export function steerCommands(program: Command, kit: Kit): void {
         if (reason.trim() === '') throw new UsageError('--reason: say why')
         const runId = await ctx.runId(run!, 'write')
         const json = { ...what, code, reason, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
-        return eraseBodies(ctx, { runId, json, dryRun, yes })
+        return askToErase(ctx, { runId, json, dryRun, yes })
       }),
     )
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Tell, told } from '../../operations/notices.ts'
+import { operatorText, type Tell } from '../../operations/notices.ts'
 import { onServers } from '../../process/config/config.ts'
 import { tellOutages } from '../../process/servers/outages.ts'
 import type { Context } from '../context.ts'
@@ -19,7 +19,7 @@ async function worker(ctx: Context): Promise<number> {
   const services = await io.open(config, 'owner', { autoDrive: false }, { tell, patienceMs: SERVICE_PATIENCE_MS })
   const { work } = await import('../../process/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
-  const onFault = (error: unknown, where: string) => tell(`${where}: ${told(error)}`)
+  const onFault = (error: unknown, where: string) => tell(`${where}: ${operatorText(error)}`)
   await untilTold(
     ctx,
     services,

@@ -18,7 +18,7 @@ import { paths } from '../../process/host/paths.ts'
 import { vaultKeys } from '../../process/host/vault-keys.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
 import type { Client } from '../client.ts'
-import type { LossReport } from '../output/loss-text.ts'
+import type { LossReportAnswer } from '../output/loss-text.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 import { checkRows } from './rows.ts'
 import { checkServers } from './servers.ts'
@@ -218,7 +218,7 @@ async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
 interface Questions {
   identity(): Promise<{ logId: string; kind: string }>
   tables(): Promise<Shown>
-  losses(): Promise<LossReport>
+  losses(): Promise<LossReportAnswer>
   client(): Promise<Client>
 }
 

@@ -3,7 +3,7 @@ import { counted } from '../../../projections/engine/text.ts'
 import type { ServersConfig } from '../../process/config/config.ts'
 import type { Unsafe } from '../../process/servers/durability.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../../process/servers/inspect-servers.ts'
-import type { Rights } from '../../process/servers/rights.ts'
+import type { SchemaRights } from '../../process/servers/rights.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 
 /** The finding for an unusable server, with the remedy. */
@@ -75,7 +75,7 @@ function checkDurability(unsafe: readonly Unsafe[]): Finding[] {
 }
 
 /** Reports missing rights of this user. `made`: the deployment exists, including its blobs and leases. */
-function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, made: boolean): Finding[] {
+function checkRights({ takesWrites, lacking, foreign, leases, blobs }: SchemaRights, made: boolean): Finding[] {
   const owner = 'let the user of KEEPUP_POSTGRES own what keepup has made there'
   const findings: Finding[] = []
   if (!takesWrites) {

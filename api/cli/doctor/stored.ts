@@ -7,7 +7,7 @@ import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { tablesFault } from '../../../projections/engine/store/damage.ts'
 import { paths } from '../../process/host/paths.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
-import type { LossReport } from '../output/loss-text.ts'
+import type { LossReportAnswer } from '../output/loss-text.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
 // Checks the files of a data folder. Reports damage before any file is opened in a mode that would repair it.
@@ -98,7 +98,7 @@ export const checkStored = (data: string): Finding[] => [
 ]
 
 /** Whether the log still contains its last known event. The check of the log reports why it does not open. */
-export async function checkEnd(report: () => Promise<LossReport>): Promise<Finding[]> {
+export async function checkEnd(report: () => Promise<LossReportAnswer>): Promise<Finding[]> {
   try {
     const { loss } = await report()
     return [

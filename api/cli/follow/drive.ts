@@ -12,7 +12,7 @@ import { eventLine } from '../output/render.ts'
 import { safe } from '../output/text.ts'
 import { type Begin, follow, type Watch } from './follow.ts'
 import { onInterrupt } from './interrupt.ts'
-import { report } from './outcome.ts'
+import { reportEnd } from './outcome.ts'
 
 /** The most handovers. A process that ends may need time to finish its work before it releases the run. */
 const HANDOVERS = 80
@@ -89,7 +89,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       if (asks) interrupts.stop()
       const again = asks && (await askFor(ctx, runId, end))
       if (asks) interrupts.start()
-      if (!again) return await report(ctx, runId, end, summary)
+      if (!again) return await reportEnd(ctx, runId, end, summary)
       begin = resuming(ctx, runId)
     }
   } catch (error) {

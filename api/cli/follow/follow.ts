@@ -1,6 +1,6 @@
 import type { EventView } from '../../operations/events/schemas.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
-import type { News } from '../../process/live/hub.ts'
+import type { RunNews } from '../../process/live/hub.ts'
 import type { Backend } from '../../process/owner/backend.ts'
 import { InOrder } from './ordered-output.ts'
 import { serverEvents } from './server-events.ts'
@@ -75,7 +75,7 @@ async function driveEnd(
   const response = await get(backend, `/v1/runs/${encodeURIComponent(watch.runId)}/live`, signal)
   let begun = false
   for await (const message of serverEvents(response)) {
-    const news = JSON.parse(message.data ?? '{}') as News
+    const news = JSON.parse(message.data ?? '{}') as RunNews
     if (!begun) {
       // The first message gives the state before the drive. Nothing after it is missed, so start the drive now.
       begun = true

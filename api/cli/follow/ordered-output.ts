@@ -1,7 +1,7 @@
 import type { EventView } from '../../operations/events/schemas.ts'
-import type { News } from '../../process/live/hub.ts'
+import type { RunNews } from '../../process/live/hub.ts'
 
-type Piece = Extract<News, { kind: 'text' | 'output' }>
+type Piece = Extract<RunNews, { kind: 'text' | 'output' }>
 
 /** The events after which an agent's text or tool output of a turn may be shown. */
 const OPENS: Readonly<Record<string, Piece['kind']>> = {

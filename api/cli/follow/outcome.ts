@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { statusOf } from '../output/run-status.ts'
 import { oneLine } from '../output/text.ts'
-import { inDoubt, used } from '../output/units.ts'
+import { estimateText, used } from '../output/units.ts'
 
 const WHY: Readonly<Record<string, string>> = {
   approval: 'the run waits for an approval',
@@ -18,7 +18,7 @@ const WHY: Readonly<Record<string, string>> = {
  * Reports the end of a followed run: the result on stdout, the next commands on stderr. Returns the exit code. The end
  * and the `summary`, if seen, come from the log, so only figures are missing if the tables do not show the run.
  */
-export async function report(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
+export async function reportEnd(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
   if (end.end === 'fault') {
     ctx.note(`the run could not go on (${end.code}): ${end.message}`)
     for (const line of await afterFault(ctx, runId, end.code)) ctx.note(line)
@@ -40,7 +40,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
     return exitOf(end)
   }
   const { run } = detail
-  ctx.note(`run ${runId}: ${run.turn} turns, ${used(run.total)}${inDoubt(run.total.inDoubt)}`)
+  ctx.note(`run ${runId}: ${run.turn} turns, ${used(run.total)}${estimateText(run.total.inDoubt)}`)
   if (end.end === 'waiting') {
     ctx.note(`${WHY[end.for]}; next:`)
     for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)

@@ -11,13 +11,16 @@ interface Page {
 }
 
 /** The query for a page of at most `limit` rows. */
-export interface PageQuery {
+export interface PageParameters {
   readonly limit: string
   readonly after?: string
 }
 
 /** The pages of a list, read on demand. */
-export async function* pages<P extends Page>(read: (query: PageQuery) => Promise<P>, limit = 500): AsyncGenerator<P> {
+export async function* pages<P extends Page>(
+  read: (query: PageParameters) => Promise<P>,
+  limit = 500,
+): AsyncGenerator<P> {
   for (let after: string | null | undefined; after !== null; ) {
     const page: P = await read({ limit: String(limit), ...(after === undefined ? {} : { after }) })
     yield page
@@ -31,13 +34,13 @@ export const runPages = (client: Client) =>
 
 /** All stores of context variables, in the order of their names. */
 export async function* allStores(client: Client): AsyncGenerator<StoreSummary> {
-  const read = (query: PageQuery): Promise<StoreList> => take(client.v1['context-stores'].$get({ query }))
+  const read = (query: PageParameters): Promise<StoreList> => take(client.v1['context-stores'].$get({ query }))
   for await (const { stores } of pages(read)) yield* stores
 }
 
 /** All streams in the tables, in the order of their names. */
 export async function* allStreams(client: Client): AsyncGenerator<StreamList['streams'][number]> {
-  const read = (query: PageQuery): Promise<StreamList> => take(client.v1.streams.$get({ query }))
+  const read = (query: PageParameters): Promise<StreamList> => take(client.v1.streams.$get({ query }))
   for await (const { streams } of pages(read)) yield* streams
 }
 

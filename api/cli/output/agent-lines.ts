@@ -1,7 +1,7 @@
 import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import type { Paint } from './colours.ts'
 import { plain, waitsForApproval } from './event-words.ts'
-import { cut, safe } from './text.ts'
+import { safe, truncateToWidth } from './text.ts'
 
 const WIDTH = 120
 
@@ -55,17 +55,19 @@ export class AgentLines {
       }
       case 'ToolCall': {
         const { name, input } = (data ?? {}) as { name?: unknown; input?: unknown }
-        return this.#line(`  ${paint('cyan', plain(name ?? message))} ${paint('dim', cut(plain(input), WIDTH))}`)
+        return this.#line(
+          `  ${paint('cyan', plain(name ?? message))} ${paint('dim', truncateToWidth(plain(input), WIDTH))}`,
+        )
       }
       case 'ToolResult': {
         const { success, output } = (data ?? {}) as { success?: unknown; output?: unknown }
         const sign = success === true ? paint('green', '✓') : paint('red', '✗')
-        return this.#line(`  ${sign} ${paint('dim', cut(plain(output), WIDTH))}`)
+        return this.#line(`  ${sign} ${paint('dim', truncateToWidth(plain(output), WIDTH))}`)
       }
       case 'Error':
         return this.#line(paint('red', `  ${plain(message ?? said)}`))
       case 'Status':
-        return this.#line(paint('dim', `  ${cut(plain(message ?? `${channel ?? ''} ${said}`), WIDTH)}`))
+        return this.#line(paint('dim', `  ${truncateToWidth(plain(message ?? `${channel ?? ''} ${said}`), WIDTH)}`))
       default:
         return ''
     }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ComparedPlace, RunComparison } from '../../operations/history/compare-schemas.ts'
 import { visible } from '../../operations/text/visible-text.ts'
-import { cut, oneLine } from './text.ts'
+import { oneLine, truncateToWidth } from './text.ts'
 
 type Place = z.infer<typeof ComparedPlace>
 
@@ -28,6 +28,6 @@ const sign = ({ a, b }: Place): string => (a === null ? '+' : b === null ? '-' :
 
 function sideLines(sign: string, runId: string, said: Place['a']): string[] {
   if (said === null) return [`  ${sign} ${runId}: nothing`]
-  const value = cut(oneLine(visible(JSON.stringify(said.value))), WIDTH)
+  const value = truncateToWidth(oneLine(visible(JSON.stringify(said.value))), WIDTH)
   return [`  ${sign} ${said.agentId}@${said.revision}: ${value}`]
 }

@@ -1,6 +1,6 @@
 import type { EventView } from '../../operations/events/schemas.ts'
 import { plain, wordsFor } from './event-words.ts'
-import { cut, oneLine } from './text.ts'
+import { oneLine, truncateToWidth } from './text.ts'
 
 const WIDTH = 140
 
@@ -14,7 +14,7 @@ export function substance({ type, payload, actor: { kind, id }, altered }: Event
   if (altered) return ALTERED
   const who = kind === 'user' || kind === 'approver' ? `by ${plain(id)}` : ''
   const said = payload === null ? '(erased)' : lineOf(type, payload)
-  return cut([who, said].filter(Boolean).join(': '), WIDTH)
+  return truncateToWidth([who, said].filter(Boolean).join(': '), WIDTH)
 }
 
 function lineOf(type: string, payload: NonNullable<EventView['payload']>): string {

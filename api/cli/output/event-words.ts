@@ -5,7 +5,7 @@ import type { Outcome } from '../../../domain/external/outcome.ts'
 import { asJson, type JsonObject } from '../../../domain/log/json.ts'
 import type { EventView, Payload, StoredType } from '../../operations/events/schemas.ts'
 import type { Paint } from './colours.ts'
-import { cut, oneLine } from './text.ts'
+import { oneLine, truncateToWidth } from './text.ts'
 import { dollars } from './units.ts'
 
 /** The kind of an event, which decides its colour on the page. */
@@ -64,7 +64,8 @@ const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cac
 function ended(p: Payload<'tool_call_end'>, paint: Paint): string {
   const { toolName, success, error, detail, durationMs } = p
   const sign = isFailure(p) ? paint('red', '✗') : paint('green', '✓')
-  if (!success) return `  ${sign} ${plain(toolName)} ${plain(error?.code)}: ${cut(plain(error?.message), 160)}`
+  if (!success)
+    return `  ${sign} ${plain(toolName)} ${plain(error?.code)}: ${truncateToWidth(plain(error?.message), 160)}`
   const exit = toolName === 'run_command' && detail?.exitCode !== undefined ? ` ${exitText(p)}` : ''
   return `  ${sign} ${plain(toolName)}${exit} ${paint('dim', `${durationMs} ms`)}`
 }
@@ -217,7 +218,8 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   tool_call_start: {
     tone: 'tool',
     line: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,
-    follow: (p, paint) => `  ${paint('cyan', plain(p.toolName))} ${paint('dim', cut(plain(p.arguments), 100))}`,
+    follow: (p, paint) =>
+      `  ${paint('cyan', plain(p.toolName))} ${paint('dim', truncateToWidth(plain(p.arguments), 100))}`,
     agentEvents: (p, { toolCallId = '' }) => [
       { kind: 'ToolCall', data: { id: toolCallId, name: p?.toolName ?? '', input: p?.arguments ?? null } },
     ],
@@ -227,7 +229,7 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
     tone: 'bad',
     line: (p) => `in ${p.delayMs} ms after ${failure(p.error)}`,
     follow: ({ delayMs, error }, paint) =>
-      paint('yellow', `  again in ${delayMs} ms: ${plain(error.code)} ${cut(plain(error.message), 120)}`),
+      paint('yellow', `  again in ${delayMs} ms: ${plain(error.code)} ${truncateToWidth(plain(error.message), 120)}`),
   },
   tool_call_unknown: {
     tone: 'bad',

@@ -6,11 +6,11 @@ import type { Context } from '../context.ts'
 import { oneLine } from './text.ts'
 import { dollars } from './units.ts'
 
-export type LossReport = Awaited<ReturnType<typeof lossReport>>
-type Loss = NonNullable<LossReport['loss']>
+export type LossReportAnswer = Awaited<ReturnType<typeof fetchLossReport>>
+type Loss = NonNullable<LossReportAnswer['loss']>
 
 /** Reads the report on the log's loss. `all`: compare every stream and position with the last known one. */
-export async function lossReport(ctx: Context, all: boolean) {
+export async function fetchLossReport(ctx: Context, all: boolean) {
   const client = await ctx.client('read')
   return take(client.v1.losses.$get({ query: { all: all ? 'true' : 'false' } }))
 }
@@ -79,7 +79,7 @@ const gapLines = (gaps: Loss['gaps']): string[] =>
 
 /** Prints a note on stderr if the log has lost its end. Lists of runs call this too. */
 export async function noteLoss(ctx: Context): Promise<void> {
-  const { loss } = await lossReport(ctx, false)
+  const { loss } = await fetchLossReport(ctx, false)
   if (loss === null) return
   ctx.note(`${loss.message}; nothing is recorded and no run goes on`)
   ctx.note(`  ${ctx.command('repair')}`)

@@ -1,22 +1,22 @@
-import { progressOf } from '../../../domain/agent/tasks/state.ts'
+import { taskProgress } from '../../../domain/agent/tasks/state.ts'
 import type { Message } from '../../../domain/calls/content.ts'
 import { requestedCalls, textOf } from '../../../domain/calls/requested-calls.ts'
 import type { RecordedPoint } from '../../operations/external/recorded-point.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import { plain } from './event-words.ts'
-import { cut, oneLine } from './text.ts'
+import { oneLine, truncateToWidth } from './text.ts'
 import { dollars } from './units.ts'
 
 const WIDTH = 160
 
 /** A message on one line: the author, and the text, calls or result. */
-export function messageText(m: Message): string {
+export function messageLine(m: Message): string {
   if (m.role !== 'assistant') {
     const who = m.role === 'tool' ? `${m.toolName}${m.isError ? ' ✗' : ''}` : m.role
-    return cut(oneLine(`${who}: ${m.content}`), WIDTH)
+    return truncateToWidth(oneLine(`${who}: ${m.content}`), WIDTH)
   }
   const calls = requestedCalls(m.content).map((c) => `→ ${c.name} ${JSON.stringify(c.arguments)}`)
-  return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
+  return truncateToWidth(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
 }
 
 /** State members that the messages and files already show in another form. */
@@ -27,7 +27,7 @@ export const telling = ({ path }: { path: string }): boolean => !SAID.test(path)
 
 /** A difference of two states on one line. */
 export function changeText({ path, a, b }: { path: string; a?: unknown; b?: unknown }): string {
-  const side = (v: unknown) => (v === undefined ? '(absent)' : v === '' ? '""' : cut(plain(v), 60))
+  const side = (v: unknown) => (v === undefined ? '(absent)' : v === '' ? '""' : truncateToWidth(plain(v), 60))
   return oneLine(`${path}: ${side(a)} → ${side(b)}`)
 }
 
@@ -61,13 +61,13 @@ export function recordedLines(at: RecordedPoint): string[] {
   return linesOf([
     ['agent', `${at.agentId} (${at.backend}) at revision ${at.revision} (${at.timestamp})`],
     ['state', outcomeText(at)],
-    ['asked', cut(at.prompt, WIDTH)],
+    ['asked', truncateToWidth(at.prompt, WIDTH)],
     ['session', at.sessionId ?? ''],
     ['events', `${at.events.count} of the agent so far`],
     ['own calls', at.ownCalls === 0 ? '' : `${at.ownCalls} of keepup's tools`],
     ['waits for', at.openPermissions.join(', ')],
     ['used', usedText(at)],
-    ['said last', at.outcome?.outcome === 'exited' ? cut(at.outcome.finalText ?? '', WIDTH) : ''],
+    ['said last', at.outcome?.outcome === 'exited' ? truncateToWidth(at.outcome.finalText ?? '', WIDTH) : ''],
   ])
 }
 
@@ -76,7 +76,9 @@ export function stateLines(at: AgentPoint): string[] {
   const { messages, sopPhase, contextVariables } = at.state
   const { inputTokens, outputTokens, nanoDollars } = at.usage
   const waits = at.pendingToolCalls.map((call) => `${call.name} (${call.id})`)
-  const variables = Object.entries(contextVariables).map(([name, value]) => `${name}=${cut(plain(value), 60)}`)
+  const variables = Object.entries(contextVariables).map(
+    ([name, value]) => `${name}=${truncateToWidth(plain(value), 60)}`,
+  )
   const rows: [string, string][] = [
     ['agent', `${at.agentId} at revision ${at.revision} (${at.timestamp})`],
     ['state', machineText(at)],
@@ -84,18 +86,18 @@ export function stateLines(at: AgentPoint): string[] {
     ['phase', sopPhase],
     ['gates held', at.gatesPassed.join(', ')],
     ['permitted', at.permissions.map(({ tool, scope, until }) => `${tool} (${scope}, until ${until})`).join(', ')],
-    ['tasks', at.tasks.length === 0 ? '' : progressOf(at.tasks)],
+    ['tasks', at.tasks.length === 0 ? '' : taskProgress(at.tasks)],
     ['variables', variables.join(', ')],
     ['open calls', waits.join(', ')],
     ['created', at.pendingCreates.join(', ')],
     [
       'documents',
       Object.entries(at.documents)
-        .map(([id, frontier]) => `${id} at ${cut(frontier, 60)}`)
+        .map(([id, frontier]) => `${id} at ${truncateToWidth(frontier, 60)}`)
         .join(', '),
     ],
     ['used', `${inputTokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`],
     ['files', at.tree === null ? '' : `tree ${at.tree}`],
   ]
-  return [...linesOf(rows), `${messages.length} messages:`, ...messages.map((m) => `  ${messageText(m as Message)}`)]
+  return [...linesOf(rows), `${messages.length} messages:`, ...messages.map((m) => `  ${messageLine(m as Message)}`)]
 }

@@ -1,4 +1,4 @@
-import { cells, cut, oneLine, pad } from './text.ts'
+import { cells, oneLine, pad, truncateToWidth } from './text.ts'
 
 export interface Column<T> {
   readonly title: string
@@ -28,7 +28,7 @@ export function table<T>(rows: readonly T[], columns: readonly Column<T>[], widt
   const places = [...columns.keys()].filter((i) => widths[i]! > 0)
   return lines.map((line) =>
     places
-      .map((i) => pad(cut(line[i]!, widths[i]!), widths[i]!, columns[i]!.side ?? 'left'))
+      .map((i) => pad(truncateToWidth(line[i]!, widths[i]!), widths[i]!, columns[i]!.side ?? 'left'))
       .join(GAP)
       .trimEnd(),
   )

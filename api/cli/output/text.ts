@@ -32,7 +32,7 @@ export const oneLine = (text: string): string => safe(text).replace(/\s+/g, ' ')
 export const cells = (text: string): number => stringWidth(text)
 
 /** Truncates a text to `width` cells, with an ellipsis. Never cuts inside a character. */
-export function cut(text: string, width: number): string {
+export function truncateToWidth(text: string, width: number): string {
   if (cells(text) <= width) return text
   let out = ''
   let used = 0

@@ -20,7 +20,7 @@ export function used({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTok
 }
 
 /** The estimated part of a bill, for the end of its line. Empty if there is none. */
-export function inDoubt(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
+export function estimateText(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
   const { modelCalls, tokens, nanoDollars } = part
   if (modelCalls === 0) return ''
   const calls = modelCalls === 1 ? 'a model call' : `${modelCalls} model calls`

@@ -4,7 +4,7 @@ import { Problem } from '../../operations/problem.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 import type { HttpCode } from '../status.ts'
 import { codeOf, cookieName, endSessions, mustBeSameOrigin } from './session-guard.ts'
-import { Session, SessionCode, SessionCodeBody } from './session-schemas.ts'
+import { SessionCode, SessionCodeBody, SessionView } from './session-schemas.ts'
 import { SESSION_MS, type WebSessions } from './web-sessions.ts'
 
 const code = createRoute({
@@ -23,7 +23,7 @@ const exchange = createRoute({
   operationId: 'beginSession',
   summary: 'Exchange a code for a session of the page: a cookie, and a key that goes with it',
   security: [{ code: [] }],
-  responses: { 200: json(Session, 'The session'), ...refusals },
+  responses: { 200: json(SessionView, 'The session'), ...refusals },
 })
 
 const end = createRoute({

@@ -14,7 +14,7 @@ export const SessionCode = z
   })
   .meta({ id: 'SessionCode' })
 
-export const Session = z
+export const SessionView = z
   .strictObject({
     key: z
       .string()

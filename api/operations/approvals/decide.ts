@@ -1,13 +1,16 @@
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { agentOfCall } from '../../../domain/agent/runtime/history/results.ts'
 import { notFound } from '../problem.ts'
-import { record } from '../runs/record-command.ts'
+import { recordCommand } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 
-/** Records an approver's decision about a call. Rejects as {@link record} does, and with 404 for a malformed call id. */
-export async function decide(
+/**
+ * Records an approver's decision about a call. Rejects as {@link recordCommand} does, and with 404 for a malformed call
+ * id.
+ */
+export async function recordApproval(
   s: Services,
   command: UserCommand & { readonly toolCallId: string },
   by: string | undefined,
@@ -16,5 +19,5 @@ export async function decide(
   const { toolCallId } = command
   const agentId = agentOfCall(toolCallId)
   if (agentId === null) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
-  return record(s, { agentId, command, actor: actorOf('approver', by), options, drive: 'wake' })
+  return recordCommand(s, { agentId, command, actor: actorOf('approver', by), options, drive: 'wake' })
 }

@@ -1,5 +1,5 @@
 import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
-import type { Block } from '../../../domain/document/model/block.ts'
+import type { DocumentBlock } from '../../../domain/document/model/block.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports/index.ts'
@@ -31,4 +31,4 @@ export async function documentPreview(
 }
 
 const markdown = (blocks: readonly ReadBlock[]): string =>
-  toMarkdown(blocks.filter((block): block is Block => block.type !== 'unreadable'))
+  toMarkdown(blocks.filter((block): block is DocumentBlock => block.type !== 'unreadable'))

@@ -4,7 +4,7 @@ import { given } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Id, PageQuery, Recorded } from '../schemas.ts'
-import { decide } from './decide.ts'
+import { recordApproval } from './decide.ts'
 import { approvalDetail, doubtQuestion } from './question.ts'
 import * as schema from './schemas.ts'
 
@@ -60,7 +60,7 @@ export const APPROVAL_OPERATIONS = [
       drives: true,
     },
     run: (s, { params, body: { by, ...decided } }, { options }) =>
-      decide(s, { kind: 'decide_approval', ...params, ...given(decided) }, by, options),
+      recordApproval(s, { kind: 'decide_approval', ...params, ...given(decided) }, by, options),
   }),
   operation({
     name: 'listDoubts',
@@ -97,7 +97,7 @@ export const APPROVAL_OPERATIONS = [
     output: Recorded,
     answers: { 200: 'Recorded' },
     run: (s, { params, body: { by, ...resolved } }, { options }) =>
-      decide(s, { kind: 'resolve_doubt', ...params, ...given(resolved) }, by, options),
+      recordApproval(s, { kind: 'resolve_doubt', ...params, ...given(resolved) }, by, options),
   }),
   operation({
     name: 'listQuestions',

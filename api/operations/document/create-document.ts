@@ -1,7 +1,7 @@
-import { isRepeated } from '../../../domain/agent/runtime/refusals.ts'
+import { isRepeatedRequest } from '../../../domain/agent/runtime/refusals.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { keyedCommand } from '../../../domain/log/ids.ts'
-import { keyedRunId, shown } from '../runs/idempotency.ts'
+import { keyedRunId, untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -25,7 +25,7 @@ export async function createDocument(
   const caller = personOf(by, options)
   const { documentId, revision } = await s.documents.create({ title, source: format, blocks: read.blocks }, caller, key)
   const { frontier } = await s.documents.read(documentId)
-  await shown(s)
+  await untilShown(s)
   return { made: true, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
 }
 
@@ -42,6 +42,6 @@ const keyOf = (s: Services, key: string, asked: CreateDocument) => ({
 
 async function isMade(s: Services, { documentId, commandId }: ReturnType<typeof keyOf>): Promise<boolean> {
   for await (const [first] of s.log.read(documentStream(documentId), { limit: 1, bodies: false }))
-    if (first !== undefined) return isRepeated(first.header.commandId, commandId)
+    if (first !== undefined) return isRepeatedRequest(first.header.commandId, commandId)
   return false
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
-import type { Block } from '../../../domain/document/model/block.ts'
+import type { DocumentBlock } from '../../../domain/document/model/block.ts'
 import { blockChanges } from '../../../domain/document/model/changes.ts'
 import type { DocumentProof } from '../../../domain/document/runtime/history.ts'
 import type { DocumentAt } from '../../../domain/document/runtime/types.ts'
@@ -77,7 +77,7 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
     await documentAt(s, documentId, { revision: b }),
   ]
   const changes = blockChanges(readable(before), readable(after)).map((change) => {
-    const text = (block: Block) => toMarkdown([block]).trimEnd()
+    const text = (block: DocumentBlock) => toMarkdown([block]).trimEnd()
     const { id, type } = 'after' in change ? change.after : change.before
     return {
       ...{ change: change.change, span_id: id, type },
@@ -93,5 +93,5 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
 export const verifyDocument = (s: Services, documentId: string): Promise<DocumentProof> =>
   asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
 
-const readable = ({ blocks }: DocumentAt): readonly Block[] =>
-  blocks.filter((block): block is Block => block.type !== 'unreadable')
+const readable = ({ blocks }: DocumentAt): readonly DocumentBlock[] =>
+  blocks.filter((block): block is DocumentBlock => block.type !== 'unreadable')

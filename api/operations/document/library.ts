@@ -1,4 +1,4 @@
-import type { Answer } from '../../../domain/document/envelope/answers.ts'
+import type { EnvelopeAnswer } from '../../../domain/document/envelope/answers.ts'
 import type { AiEnvelopeRequest } from '../../../domain/document/envelope/request.ts'
 import type { Imported } from '../../../domain/document/runtime/types.ts'
 import { updateBytes } from '../../../domain/document/stream/events.ts'
@@ -10,7 +10,7 @@ import { personOf } from './create-document.ts'
 import { type DocumentPoint, documentAt } from './history.ts'
 import type { DocumentView } from './schemas.ts'
 import { documentUpdates, mustReach } from './updates.ts'
-import { asText, documentView } from './view.ts'
+import { documentText, documentView } from './view.ts'
 
 /** An update of a document, for import by another peer. `at`: ISO 8601. */
 export interface DocumentUpdate {
@@ -33,7 +33,7 @@ export interface DocumentsApi {
   /** The present document as a Loro snapshot with its history. */
   snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }>
   /** Sends an AI envelope (seed 000, 5.8). Returns refusals and conflicts as answers. Each is recorded. */
-  send(documentId: string, envelope: AiEnvelopeRequest, saying?: Pick<Saying, 'by'>): Promise<Answer>
+  send(documentId: string, envelope: AiEnvelopeRequest, saying?: Pick<Saying, 'by'>): Promise<EnvelopeAnswer>
   /** Imports an update of a person's Loro replica, at most 1 MiB. */
   import(documentId: string, update: Uint8Array, saying?: Pick<Saying, 'by'>): Promise<Imported>
   /**
@@ -61,7 +61,7 @@ export function documentsOf(s: Services, { asker, ending }: Asking): DocumentsAp
   }
   return {
     read: async (id, at = {}) => documentView(await documentAt(s, id, at)),
-    text: async (id, format, at = {}) => asText(format, await documentAt(s, id, at)),
+    text: async (id, format, at = {}) => documentText(format, await documentAt(s, id, at)),
     snapshot: (id) => s.documents.snapshot(id),
     send: async (id, envelope, saying) => s.documents.envelope(id, envelope, person(saying)),
     import: async (id, update, saying) => s.documents.import(id, update, person(saying)),

@@ -36,5 +36,5 @@ function blockView(block: ReadBlock): BlockView {
   return { ...block, rows, hash } as never
 }
 
-export const asText = (format: 'markdown' | 'html', { blocks }: DocumentAt): string =>
+export const documentText = (format: 'markdown' | 'html', { blocks }: DocumentAt): string =>
   format === 'html' ? toHtml(blocks) : toMarkdown(blocks)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { firstOf } from '../../../domain/agent/runtime/history/history.ts'
+import { firstAgentEvent } from '../../../domain/agent/runtime/history/history.ts'
 import { outlineOf } from '../../../domain/agent/runtime/history/outline.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { idOf } from '../../../domain/log/owner.ts'
@@ -14,7 +14,7 @@ export async function agentOutline(
   agentId: string,
   { from = 0, limit }: z.output<typeof OutlineQuery>,
 ): Promise<OutlineView> {
-  const { runId, stream } = await placeOf(s, agentId)
+  const { runId, stream } = await runAndStreamOf(s, agentId)
   const all = await outlineOf(s.log, stream)
   const part = <T>(column: readonly T[]) => column.slice(from, from + limit)
   const types = part(all.types)
@@ -27,14 +27,14 @@ export async function agentOutline(
 }
 
 /** The run and the stream of keepup's own agent or of another one. Rejects with 404 for an unknown agent. */
-export async function placeOf(s: Services, agentId: string) {
+export async function runAndStreamOf(s: Services, agentId: string) {
   const runId = await runOfAgent(s, agentId)
   return { runId, stream: (await streamOfAgent(s.log, agentId)) ?? agentStream(agentId) }
 }
 
 /** The point of the source where a fork begins; null: the agent is no fork, or its first event cannot be read. */
 async function inheritedOf(s: Services, agentId: string): Promise<OutlineView['inherited']> {
-  const first = await firstOf(s, agentStream(agentId)).catch(() => null)
+  const first = await firstAgentEvent(s, agentStream(agentId)).catch(() => null)
   if (first?.type !== 'forked') return null
   const { stream, revision, step } = first.body
   return { agentId: idOf(stream), revision, step }

@@ -1,10 +1,10 @@
-import type { Piece } from './view.ts'
+import type { JsonPiece } from './view.ts'
 
 /** The most bytes per batch. A piece with a large body is passed on in parts. */
 const GATHERED_BYTES = 512 * 1024
 
 /** Joins small pieces in order. Each write costs a task in the server and in its client. */
-export async function* gathered(pieces: AsyncIterable<Piece>): AsyncGenerator<Uint8Array> {
+export async function* gathered(pieces: AsyncIterable<JsonPiece>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let bytes = 0
   const joined = () => {

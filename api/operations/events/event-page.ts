@@ -3,7 +3,7 @@ import type { AgentEventsQuery } from '../history/outline-schemas.ts'
 import { JsonPieces } from '../operation.ts'
 import type { Services } from '../services.ts'
 import { gathered } from './batched-stream.ts'
-import { EventViews, type Piece } from './view.ts'
+import { EventViews, type JsonPiece } from './view.ts'
 
 /** The page size in characters. The event that exceeds it is the last of the page. */
 const PAGE = 4 * 1024 * 1024
@@ -15,7 +15,7 @@ type Asked = z.output<typeof AgentEventsQuery>
 export const eventPage = (s: Needed, stream: string, asked: Asked): JsonPieces =>
   new JsonPieces(gathered(eventsOf(s, stream, asked)))
 
-async function* eventsOf(s: Needed, stream: string, { from = 0, limit, brief }: Asked): AsyncGenerator<Piece> {
+async function* eventsOf(s: Needed, stream: string, { from = 0, limit, brief }: Asked): AsyncGenerator<JsonPiece> {
   const views = new EventViews(s.log, s.blobs)
   yield '{"events":['
   let sent = 0

@@ -1,7 +1,7 @@
 import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { type EventFilter, wanted } from './filter.ts'
-import type { EventViews, Piece } from './view.ts'
+import type { EventViews, JsonPiece } from './view.ts'
 
 /** The encoding of events. `brief`: truncate long texts. */
 export interface EventForm {
@@ -58,7 +58,7 @@ export class FeedPage {
    * The pieces for a client: one, or none if its filter matches no event. A large body is sent in parts. Rejects with
    * `BLOB_MISSING`.
    */
-  async *pieces(asked: AskedEvents): AsyncGenerator<Piece> {
+  async *pieces(asked: AskedEvents): AsyncGenerator<JsonPiece> {
     const [first] = this.events
     if (!asked.brief && this.bytes > PAGE_BYTES) {
       if (!wanted(first!, asked.filter)) return

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AgentEventPage, AgentEventsQuery, OutlineQuery, OutlineView } from '../history/outline-schemas.ts'
 import { operation } from '../operation.ts'
 import { Id } from '../schemas.ts'
-import { agentOutline, placeOf } from './agent-outline.ts'
+import { agentOutline, runAndStreamOf } from './agent-outline.ts'
 import { eventPage } from './event-page.ts'
 import { runEventPage } from './run-event-page.ts'
 import { EventPage, RunEventsQuery } from './schemas.ts'
@@ -32,7 +32,7 @@ export const EVENT_OPERATIONS = [
     output: AgentEventPage,
     answers: { 200: 'A page of events' },
     run: async (s, { params, query }) => {
-      const { stream } = await placeOf(s, params.id)
+      const { stream } = await runAndStreamOf(s, params.id)
       return eventPage(s, stream, query)
     },
   }),

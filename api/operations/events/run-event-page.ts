@@ -7,7 +7,7 @@ import { notFound } from '../problem.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import type { RunEventsQuery } from './schemas.ts'
-import { EventViews, type Piece } from './view.ts'
+import { EventViews, type JsonPiece } from './view.ts'
 
 /** A page ends with the event that brings it over so many bytes of bodies. */
 const PAGE_BYTES = 4 * 1024 * 1024
@@ -30,7 +30,7 @@ export async function runEventPage(
 
 /** The first events as JSON, as many as fit into a page, at least one. */
 async function pageOf(views: EventViews, events: readonly RecordedEvent[]) {
-  const pieces: Piece[] = []
+  const pieces: JsonPiece[] = []
   let bytes = 0
   let count = 0
   for (const event of events) {

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
 import { bodyHasher, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
-import type { Attachment } from '../../../domain/stream/aggregate.ts'
+import type { AttachedBytes } from '../../../domain/stream/aggregate.ts'
 import { ExportHead, ExportLine, ExportPart } from './export.ts'
 
 export interface VerifiedExport {
@@ -83,11 +83,11 @@ const PART = '{"attachment":'
 class WholeResult {
   readonly #stream: string
   readonly #revision: number
-  readonly attachment: Attachment
+  readonly attachment: AttachedBytes
   readonly #hasher = bodyHasher()
   #size = 0
 
-  constructor(stream: string, revision: number, attachment: Attachment) {
+  constructor(stream: string, revision: number, attachment: AttachedBytes) {
     this.#stream = stream
     this.#revision = revision
     this.attachment = attachment

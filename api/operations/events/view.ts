@@ -21,7 +21,7 @@ const LARGE_BODY = 256 * 1024
 const PART = 64 * 1024
 
 /** A piece of a view's JSON, which is one line. */
-export type Piece = string | Uint8Array
+export type JsonPiece = string | Uint8Array
 
 /**
  * Converts stored events to the form for consumers: people as `user:<id>` in turn 0, and the arguments of a call, which
@@ -52,7 +52,7 @@ export class EventViews {
    * {@link view} as JSON, after the text `before`. A large body is sent as stored. After the first piece nothing is
    * awaited.
    */
-  async *json(event: RecordedEvent, before = ''): AsyncGenerator<Piece> {
+  async *json(event: RecordedEvent, before = ''): AsyncGenerator<JsonPiece> {
     const { size, cipher } = event.header.body
     // If this fails, the view fails too, or shows the body as erased.
     const sound = () => soundBytes(event, this.#blobs).catch(() => null)

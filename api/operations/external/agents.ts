@@ -1,7 +1,7 @@
 import { AgentError } from '../../../domain/external/errors.ts'
 import type { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
-import { isFinished } from '../../../domain/external/state.ts'
+import { isRunOver } from '../../../domain/external/state.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type {
   AgentBackend,
@@ -187,7 +187,7 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     }
     const { log, hide } = await this.#host.log()
     const state = await log.state(agentId)
-    if (state === null || isFinished(state)) return
+    if (state === null || isRunOver(state)) return
     const by = { kind: 'system', id: 'runtime' } as const
     await log.ask(agentId, { kind: 'cancel', reason: hide(reason) }, { by, commandId: `${agentId}.stop` })
   }
@@ -208,7 +208,7 @@ export class Agents implements ExternalRuns, DelegatedRuns {
 }
 
 /** The external agents of this process. Throws `UNKNOWN_AGENT` if it has none. */
-export function agentsOf({ agents }: { readonly agents: Agents | null }): Agents {
+export function externalAgents({ agents }: { readonly agents: Agents | null }): Agents {
   if (agents !== null) return agents
   throw new Problem('UNKNOWN_AGENT', 'this keepup runs no other agents; ask the process that owns the data folder')
 }

@@ -3,10 +3,10 @@ import { VERSION } from '../../version.ts'
 import { OWN_AGENT } from '../runs/start-schemas.ts'
 import type { Services } from '../services.ts'
 import { OWN_CAPABILITIES } from './own-capabilities.ts'
-import type { Agent } from './schemas.ts'
+import type { AgentKind } from './schemas.ts'
 
 /** keepup's own agent, which is always available. `doctor` checks its models. */
-const OWN: Agent = {
+const OWN: AgentKind = {
   kind: OWN_AGENT,
   ungoverned: false,
   capabilities: [...OWN_CAPABILITIES].sort(),
@@ -18,9 +18,9 @@ const OWN: Agent = {
 }
 
 /** The kinds of agents with their state on this machine, or only one kind. Runs programs to get their versions. */
-export async function agentViews({ agents }: Pick<Services, 'agents'>, only?: string): Promise<Agent[]> {
+export async function agentViews({ agents }: Pick<Services, 'agents'>, only?: string): Promise<AgentKind[]> {
   const others = (agents?.list() ?? []).filter(({ kind }) => only === undefined || kind === only)
-  const views = others.map(async ({ kind, capabilities }): Promise<Agent> => {
+  const views = others.map(async ({ kind, capabilities }): Promise<AgentKind> => {
     const state = await agents?.inspect(kind)
     const login = state?.login === undefined ? 'unknown' : state.login === null ? 'missing' : 'found'
     return {

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts'
 import { notFound } from '../problem.ts'
 import { Id } from '../schemas.ts'
 import { agentViews } from './list-agents.ts'
-import { Agent, AgentList } from './schemas.ts'
+import { AgentKind, AgentList } from './schemas.ts'
 
 /** Kinds of agents. */
 export const EXTERNAL_OPERATIONS = [
@@ -23,7 +23,7 @@ export const EXTERNAL_OPERATIONS = [
     right: 'system.read',
     summary: 'A kind of agent: what it can do, and what of it is installed here',
     input: { params: z.object({ kind: Id }) },
-    output: Agent,
+    output: AgentKind,
     answers: { 200: 'The agent' },
     run: async (s, { params: { kind } }) => {
       const [found] = await agentViews(s, kind)

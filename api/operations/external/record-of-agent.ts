@@ -2,12 +2,12 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
 import type { AskedOfRun } from '../../../domain/external/runtime/stream-log.ts'
 import { keyedCommand } from '../../../domain/log/ids.ts'
-import { shown } from '../runs/idempotency.ts'
+import { untilShown } from '../runs/idempotency.ts'
 import type { Asked } from '../runs/request-options.ts'
 import { ungoverned } from '../runs/run-of-agent.ts'
 import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
-import { agentsOf } from './agents.ts'
+import { externalAgents } from './agents.ts'
 
 /** Converts a command to a request to an external agent's run. Null: such runs do not accept this command. */
 function asExternal(command: UserCommand, hide: (text: string) => string): AskedOfRun | null {
@@ -36,7 +36,7 @@ export async function recordOfAgent(
   { agentId, command, actor, options: { key, expectedRevision } }: Asked,
   said: UserCommand,
 ): Promise<Recorded> {
-  const agents = agentsOf(s)
+  const agents = externalAgents(s)
   const { log, hide } = await agents.log()
   const asked = asExternal(command, hide)
   if (asked === null) throw ungoverned(agentId, NAMES[command.kind] ?? command.kind)
@@ -46,7 +46,7 @@ export async function recordOfAgent(
   const { revision } = await log.ask(agentId, asked, { by: actor, commandId, ...expected })
   // A run in progress here now obeys the recorded command.
   agents.at(agentId)?.notice?.()
-  await shown(s)
+  await untilShown(s)
   return { runId, agentId, revision, driving: agents.at(agentId) !== undefined }
 }
 

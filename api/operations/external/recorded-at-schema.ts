@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Outcome } from '../../../domain/external/outcome.ts'
-import { Usage } from '../../../domain/external/usage.ts'
+import { ReportedUsage } from '../../../domain/external/usage.ts'
 
 const count = z.int().nonnegative()
 
@@ -22,7 +22,7 @@ export const RecordedAtPoint = z
     prompt: z.string(),
     outcome: Outcome.nullable().meta({ description: 'null: it has not ended, or its end was erased' }),
     sessionId: z.string().nullable(),
-    usage: Usage.nullable(),
+    usage: ReportedUsage.nullable(),
     events: z.strictObject({ count, hash: z.string() }).meta({
       description: "The agent's events so far, and a rolling hash over the batches that they are recorded in",
     }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** A kind of agent for runs. */
-export const Agent = z
+export const AgentKind = z
   .strictObject({
     kind: z.string(),
     ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what such an agent does' }),
@@ -15,6 +15,6 @@ export const Agent = z
     problem: z.string().nullable().meta({ description: 'Why it cannot be used, and what to do' }),
   })
   .meta({ id: 'AgentKind' })
-export type Agent = z.infer<typeof Agent>
+export type AgentKind = z.infer<typeof AgentKind>
 
-export const AgentList = z.strictObject({ agents: z.array(Agent).readonly() }).meta({ id: 'AgentKindList' })
+export const AgentList = z.strictObject({ agents: z.array(AgentKind).readonly() }).meta({ id: 'AgentKindList' })

@@ -3,13 +3,13 @@ import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import type { AgentRunRequest } from '../../../domain/ports/external.ts'
-import { keyedRunId, madeBefore, shown } from '../runs/idempotency.ts'
+import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
 import { actorOf } from '../runs/request-options.ts'
 import type { StartedRun } from '../runs/schemas.ts'
 import type { StartRun } from '../runs/start-schemas.ts'
 import type { Services } from '../services.ts'
-import { agentsOf } from './agents.ts'
+import { externalAgents } from './agents.ts'
 import { mustBeAllowed } from './allowed.ts'
 
 /** A request to start an external agent's run. */
@@ -39,7 +39,7 @@ export async function startAgent(
   { key }: RequestOptions,
   network: boolean,
 ): Promise<StartedRun> {
-  const agents = agentsOf(s)
+  const agents = externalAgents(s)
   const request = agentRequest(asked)
   if (network) mustBeAllowed(agents.allowed, request)
   const idle = agents.withoutRights(asked.agent, request)
@@ -66,7 +66,7 @@ export async function startAgent(
   }
   // The folder is locked before the start is recorded. So only one of several simultaneous requests starts the run.
   const created = await agents.starting.run(runId, start)
-  await shown(s)
+  await untilShown(s)
   const revision = (await s.log.head(externalStream(runId)))?.revision ?? 0
   const driving = agents.at(runId) !== undefined
   return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null, warnings: [] }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Task } from '../../../domain/agent/tasks/events.ts'
-import { Permission } from '../permissions/schemas.ts'
+import { PermissionView } from '../permissions/schemas.ts'
 import { MachineState } from '../runs/schemas.ts'
 import { AnyJson, Next, PageQuery, Position } from '../schemas.ts'
 
@@ -62,7 +62,7 @@ const content = {
   }),
 }
 
-export const Checkpoint = CheckpointEntry.extend(content).meta({ id: 'Checkpoint' })
+export const CheckpointView = CheckpointEntry.extend(content).meta({ id: 'Checkpoint' })
 
 /** With `include=state` each entry is a whole checkpoint. */
 const Listed = CheckpointEntry.extend(z.object(content).partial().shape)
@@ -76,7 +76,7 @@ export const CheckpointList = z
   .meta({ id: 'CheckpointList' })
 
 export const CheckpointDetail = z
-  .strictObject({ position: Position, checkpoint: Checkpoint })
+  .strictObject({ position: Position, checkpoint: CheckpointView })
   .meta({ id: 'CheckpointDetail' })
 
 /** An agent at a point of its history, folded from the log: a checkpoint's members, and the agent's status. */
@@ -89,7 +89,10 @@ export const AgentAtPoint = CheckpointEntry.extend(content)
     paused: z.boolean(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     gatesPassed: z.array(z.string()).readonly(),
-    permissions: z.array(Permission).readonly().meta({ description: 'What people have permitted beyond the policy' }),
+    permissions: z
+      .array(PermissionView)
+      .readonly()
+      .meta({ description: 'What people have permitted beyond the policy' }),
     tasks: z.array(Task).readonly().meta({ description: 'The task graph, in the order in which tasks were added' }),
     tree: z.string().nullable().meta({ description: 'Version of the files; null: no workspace, or none kept' }),
     spec: AnyJson.meta({ description: 'What is in force: policy, limits, recovery, budget, role, models, tools' }),

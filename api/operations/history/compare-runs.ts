@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { compareRuns as compared } from '../../../domain/agent/runtime/history/compare.ts'
+import { compareRunHistories } from '../../../domain/agent/runtime/history/compare.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import type { CompareQuery, RunComparison } from './compare-schemas.ts'
@@ -11,6 +11,6 @@ export async function compareRuns(
   { with: other, offset, limit }: z.output<typeof CompareQuery>,
 ): Promise<z.infer<typeof RunComparison>> {
   for (const id of [runId, other]) await mustBeRun(s, id)
-  const { places, ...found } = await compared(s, runId, other)
+  const { places, ...found } = await compareRunHistories(s, runId, other)
   return { a: runId, b: other, ...found, total: places.length, places: places.slice(offset, offset + limit) }
 }

@@ -4,7 +4,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import type { At } from '../../../domain/stream/point.ts'
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
-import { keyedRunId, madeBefore, shown } from '../runs/idempotency.ts'
+import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import { beginningOf, mustGovern } from '../runs/run-of-agent.ts'
@@ -74,7 +74,7 @@ export async function forkRun(
   const { runId, created } = await (key === undefined ? make() : underway.run(`${s.log.logId} ${source} ${key}`, make))
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
-  await shown(s)
+  await untilShown(s)
   const head = await s.log.head(agentStream(runId))
   return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, ...(await beginningOf(s, runId)) }
 }

@@ -14,7 +14,7 @@ type Needed = Pick<Services, 'log' | 'read' | 'runtime'>
  * later events come from the tables; the few others are folded. Rejects with 404 if the run or agent does not exist,
  * and with `POINT_UNKNOWN` if the agent has no such event.
  */
-export async function treeAt(s: Needed, runId: string, agentId: string, revision: number): Promise<TreeAt> {
+export async function runTreeAt(s: Needed, runId: string, agentId: string, revision: number): Promise<TreeAt> {
   const { value } = await s.read.tree(runId)
   if (value === null) throw notFound('run', runId)
   const nodes = new Map(value.agents.map((node) => [node.agentId, node]))

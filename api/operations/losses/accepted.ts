@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { BodyOf } from '../../../domain/agent/events/events.ts'
-import { lossEvents } from '../../../domain/agent/runtime/losses.ts'
+import { readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { isStreamDamage } from '../../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
@@ -22,7 +22,7 @@ type AcceptedInStream = AcceptedLoss['streams'][number]
  * reads the headers of all events, or of these agents.
  */
 export async function acceptedLosses(stores: Stores, agentIds?: readonly string[]): Promise<AcceptedLoss[]> {
-  const recorded = await lossEvents(stores.log)
+  const recorded = await readLossEvents(stores.log)
   if (recorded.length === 0) return []
   const inStreams = Map.groupBy(
     await Promise.all((await acceptances(stores.log, agentIds)).map((event) => inStream(stores, event))),

@@ -8,10 +8,10 @@ import type * as schemas from './schemas.ts'
 export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 
 /** A stream that ends before the last revision in the tables. */
-export type LostStream = Omit<z.infer<typeof schemas.LostStream>, 'calls'> & { readonly calls: readonly LostCall[] }
+export type LostStream = Omit<z.infer<typeof schemas.LostStreamView>, 'calls'> & { readonly calls: readonly LostCall[] }
 
 /** The loss of the log according to its mark and its tables. The id is stable across checks. */
-export type Loss = Omit<z.infer<typeof schemas.Loss>, 'streams' | 'message'> & {
+export type Loss = Omit<z.infer<typeof schemas.LossView>, 'streams' | 'message'> & {
   readonly streams: readonly LostStream[]
 }
 

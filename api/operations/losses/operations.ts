@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CommandHeaders } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
-import { record } from '../runs/record-command.ts'
+import { recordCommand } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
 import { Id, Recorded } from '../schemas.ts'
 import { acceptLoss, lossReport } from './report.ts'
@@ -47,7 +47,7 @@ export const LOSS_OPERATIONS = [
     answers: { 200: 'Recorded' },
     run: (s, { params, body: { by, reason } }, { options }) => {
       const command = given({ kind: 'release_loss' as const, reason })
-      return record(s, { agentId: params.id, command, actor: actorOf('user', by), options, drive: 'no' })
+      return recordCommand(s, { agentId: params.id, command, actor: actorOf('user', by), options, drive: 'no' })
     },
   }),
 ] as const

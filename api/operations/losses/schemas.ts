@@ -17,7 +17,7 @@ const Gaps = z.array(z.strictObject({ from: z.int(), to: z.int() })).readonly()
 const Seen = z.strictObject({ position: z.int(), hash: z.string() })
 
 /** A stream that ends before its last known revision. `kept`: its last event in the log; -1: no event is left. */
-export const LostStream = z
+export const LostStreamView = z
   .strictObject({
     stream: z.string(),
     runId: z.string(),
@@ -34,7 +34,7 @@ export const LostStream = z
   })
   .meta({ id: 'LostStream' })
 
-export const Loss = z
+export const LossView = z
   .strictObject({
     id: z.string(),
     end: z.int().meta({ description: 'Position of the last event that the log holds' }),
@@ -42,7 +42,7 @@ export const Loss = z
       description: 'What the mark beside the log has seen, where the log does not hold it',
     }),
     tables: Seen.nullable().meta({ description: 'What the tables have seen, where the log does not hold it' }),
-    streams: z.array(LostStream).readonly(),
+    streams: z.array(LostStreamView).readonly(),
     unlisted: z.boolean().meta({ description: 'Any unfinished run may be shortened' }),
     gaps: Gaps,
     message: z.string(),
@@ -91,7 +91,7 @@ export const AcceptedLoss = z
 export const LossReport = z
   .strictObject({
     open: z.boolean(),
-    loss: Loss.nullable(),
+    loss: LossView.nullable(),
     accepted: z
       .array(AcceptedLoss)
       .readonly()
@@ -118,7 +118,7 @@ export const AcceptLossBody = ReleaseCallsBody.extend({
  */
 export const LossAccepted = z
   .strictObject({
-    loss: Loss.nullable(),
+    loss: LossView.nullable(),
     runs: z.array(z.string()).readonly(),
     unreadable: z.array(Unreadable).readonly(),
   })

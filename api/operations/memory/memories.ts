@@ -1,12 +1,12 @@
-import type { Place } from '../../../domain/calls/memory/request.ts'
+import type { FactOwner } from '../../../domain/calls/memory/request.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { MemoryError } from '../../../domain/memory/errors.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'
 import { memoryStream } from '../../../domain/memory/fact.ts'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
-import { type MemoryRow, listMemories as memoryRows, searchMemories, showMemory } from '../../../projections/index.ts'
+import { type MemoryRow, searchMemories, selectMemories, showMemory } from '../../../projections/index.ts'
 import { camelCased, cursorIn, pageOf, placeOf } from '../rows.ts'
-import { shown } from '../runs/idempotency.ts'
+import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -35,11 +35,11 @@ export async function listMemories(s: Services, query: MemoryQuery): Promise<Mem
   if (q === undefined) {
     const from = await placeOf(s.log, after)
     const which = { scope, place, forgotten, after: from, limit: limit + 1 }
-    const { position, value } = await s.read.rows((db) => memoryRows(db, which))
+    const { position, value } = await s.read.rows((db) => selectMemories(db, which))
     const { page, next } = await pageOf(value, limit, ({ id }) => cursorIn(s.log, memoryStream(id), 0))
     return { position, memories: page.map(memoryOf), next }
   }
-  const places: readonly Place[] | null = scope === undefined ? null : [{ scope, place: place ?? '' }]
+  const places: readonly FactOwner[] | null = scope === undefined ? null : [{ scope, place: place ?? '' }]
   const { position, value } = await s.read.rows((db) => searchMemories(db, places, q, limit))
   return { position, memories: value.map(memoryOf), next: null }
 }
@@ -61,7 +61,7 @@ export async function correctMemory(
 ): Promise<MemoryChanged> {
   mustWrite(s)
   const done = await s.memories.correct(id, text, personOf(by, options))
-  await shown(s)
+  await untilShown(s)
   return { id, ...done }
 }
 
@@ -76,7 +76,7 @@ export async function forgetMemory(
   const person = personOf(by, options)
   const forgotten = await s.memories.forget(id, reason ?? null, person)
   const erased = erase ? await s.memories.erase(id, { code, reason: reason ?? 'forgotten' }, person) : null
-  await shown(s)
+  await untilShown(s)
   return { id, revision: (erased ?? forgotten).revision, recorded: forgotten.recorded || erased?.recorded === true }
 }
 

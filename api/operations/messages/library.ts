@@ -7,9 +7,9 @@ import { EventViews } from '../events/view.ts'
 import { Problem } from '../problem.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
-import { envelopeOf, MESSAGE_EVENTS, refusedBy } from './recorded-messages.ts'
+import { envelopeOf, MESSAGE_EVENTS, responseRefusal } from './recorded-messages.ts'
 import { type Envelope, PublishBody, RespondBody, SendMessageBody, type Sent } from './schemas.ts'
-import { publish, respond, sendMessage } from './send.ts'
+import { publishPersonMessage, respondAsPerson, sendPersonMessage } from './send.ts'
 
 /** A message to an agent (default: the run's root agent). `by`: the sender. */
 export type Sending = Omit<z.input<typeof SendMessageBody>, 'expectReply'>
@@ -54,11 +54,11 @@ interface Face {
 
 export function messageBusOf(s: Services, { parsed, asker, ending }: Face): RuntimeMessageBus {
   const send = (runId: string, message: Sending, expectReply: boolean) =>
-    sendMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by: asker(message.by) }), {})
+    sendPersonMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by: asker(message.by) }), {})
   return {
     send: async (runId, message) => send(runId, message, false),
     publish: async (runId, message) =>
-      publish(s, runId, parsed(PublishBody, { ...message, by: asker(message.by) }), {}),
+      publishPersonMessage(s, runId, parsed(PublishBody, { ...message, by: asker(message.by) }), {}),
     async request(runId, message) {
       const from = await s.log.headCursor()
       const { id } = await send(runId, message, true)
@@ -66,7 +66,7 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
       for await (const event of eventsAfter(s, runId, from, inTime)) {
         const envelope = envelopeOf(event)
         if (envelope?.correlationId !== id) continue
-        const refused = refusedBy(event)
+        const refused = responseRefusal(event)
         if (refused === null) return envelope
         throw new Problem('REQUEST_REFUSED', `no answer to ${id} comes: ${refused}`)
       }
@@ -76,7 +76,7 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
       )
     },
     respond: async (request, answer) =>
-      respond(s, request, parsed(RespondBody, { ...answer, by: asker(answer.by) }), {}),
+      respondAsPerson(s, request, parsed(RespondBody, { ...answer, by: asker(answer.by) }), {}),
     subscribe(runId, { topic, to, signal } = {}) {
       const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
       const from = s.log.headCursor()

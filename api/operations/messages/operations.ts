@@ -3,7 +3,7 @@ import { CommandHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { Id, PageQuery } from '../schemas.ts'
 import * as schema from './schemas.ts'
-import { listMessages, publish, respond, sendMessage } from './send.ts'
+import { listMessages, publishPersonMessage, respondAsPerson, sendPersonMessage } from './send.ts'
 
 const params = z.object({ id: Id })
 const headers = CommandHeaders
@@ -31,7 +31,7 @@ export const MESSAGE_OPERATIONS = [
     input: { params, headers, body: schema.SendMessageBody },
     output: schema.Sent,
     answers: { 200: 'Recorded' },
-    run: (s, { params, body }, { options }) => sendMessage(s, params.id, body, options),
+    run: (s, { params, body }, { options }) => sendPersonMessage(s, params.id, body, options),
   }),
   operation({
     name: 'publishMessage',
@@ -41,7 +41,7 @@ export const MESSAGE_OPERATIONS = [
     input: { params, headers, body: schema.PublishBody },
     output: schema.Sent,
     answers: { 200: 'Recorded' },
-    run: (s, { params, body }, { options }) => publish(s, params.id, body, options),
+    run: (s, { params, body }, { options }) => publishPersonMessage(s, params.id, body, options),
   }),
   operation({
     name: 'respondToMessage',
@@ -51,6 +51,6 @@ export const MESSAGE_OPERATIONS = [
     input: { params, headers, body: schema.RespondBody },
     output: schema.Sent,
     answers: { 200: 'Recorded' },
-    run: (s, { params, body }, { options }) => respond(s, params.id, body, options),
+    run: (s, { params, body }, { options }) => respondAsPerson(s, params.id, body, options),
   }),
 ] as const

@@ -33,7 +33,7 @@ export function envelopeOf({ type, stream, revision, timestamp, payload }: Event
 }
 
 /** Why a request will not be answered, from its response. Null: the response is an answer. */
-export const refusedBy = ({ type, payload }: EventView): string | null =>
+export const responseRefusal = ({ type, payload }: EventView): string | null =>
   type === 'message_sent' ? (payload?.refused ?? null) : null
 
 function said({ type, topic, payload, correlationId }: JsonObject): Pick<Envelope, 'type' | 'payload'> {

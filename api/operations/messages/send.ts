@@ -5,7 +5,7 @@ import { shownBody } from '../events/body.ts'
 import { given } from '../omit-undefined.ts'
 import { notFound } from '../problem.ts'
 import { agentsOf } from '../runs/agents-of.ts'
-import { record } from '../runs/record-command.ts'
+import { recordCommand } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import { mustGovern, runOfAgent } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
@@ -16,7 +16,7 @@ import type { PublishBody, RespondBody, SendMessageBody, Sent } from './schemas.
 const HINT = 'GET /v1/runs/{id}/messages (keepup messages) lists the messages of a run'
 
 /** Sends a message or a request to an agent of a run (default: the root agent). The agent reads it at its next turn. */
-export async function sendMessage(
+export async function sendPersonMessage(
   s: Services,
   runId: string,
   { to, payload, topic, expectReply, by }: SendMessageBody,
@@ -28,7 +28,7 @@ export async function sendMessage(
 }
 
 /** Sends a message to every agent of a run that has subscribed to the topic. */
-export const publish = (
+export const publishPersonMessage = (
   s: Services,
   runId: string,
   { topic, payload, by }: PublishBody,
@@ -36,7 +36,7 @@ export const publish = (
 ): Promise<Sent> => say(s, runId, { kind: 'publish', topic, payload }, by, options)
 
 /** Answers the request of a waiting agent. Rejects with REQUEST_NOT_OPEN if the agent no longer waits. */
-export async function respond(
+export async function respondAsPerson(
   s: Services,
   request: string,
   { payload, by }: RespondBody,
@@ -67,7 +67,7 @@ async function say(
   options: RequestOptions,
 ): Promise<Sent> {
   await mustGovern(s, agentId, 'to send messages')
-  const done = await record(s, { agentId, command, actor: actorOf('user', by), options, drive: 'wake' })
+  const done = await recordCommand(s, { agentId, command, actor: actorOf('user', by), options, drive: 'wake' })
   const isOurs = ours(s, options)
   const recent = await lastId(s, agentId, isOurs, Math.max(0, done.revision - LOOK_BACK), done.revision)
   // A repeated request may have been recorded long ago, so search the whole stream.

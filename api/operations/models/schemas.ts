@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { bodies } from '../../../domain/agent/events/events.ts'
+import { agentBodies } from '../../../domain/agent/events/events.ts'
 import { HealthFigures } from '../../../domain/agent/routing/decision.ts'
 import { PermissionScope } from '../../../domain/calls/events/permissions.ts'
 import { ModelInfo } from '../../../domain/tree/spec.ts'
 
 /** A decision of the router: seed 000, 5.7, with the purpose, the rule and the figures behind it. */
-const RoutingDecision = bodies.model_routed.meta({ id: 'ModelRoutingDecision' })
+const RoutingDecision = agentBodies.model_routed.meta({ id: 'ModelRoutingDecision' })
 
 /** A model with its price (nano-dollars per million tokens), capabilities and health. */
 export const Model = ModelInfo.extend({

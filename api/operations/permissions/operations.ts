@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decide } from '../approvals/decide.ts'
+import { recordApproval } from '../approvals/decide.ts'
 import { CommandHeaders } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
@@ -32,6 +32,6 @@ export const PERMISSION_OPERATIONS = [
     answers: { 200: 'Recorded' },
     revision: ({ revision }) => revision,
     run: (s, { params, body: { by, ...why } }, { options }) =>
-      decide(s, { kind: 'revoke_permission', ...params, ...given(why) }, by, options),
+      recordApproval(s, { kind: 'revoke_permission', ...params, ...given(why) }, by, options),
   }),
 ] as const

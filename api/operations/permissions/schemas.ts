@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PermissionScope } from '../../../domain/calls/events/permissions.ts'
 import { By } from '../schemas.ts'
 
-export const Permission = z.strictObject({
+export const PermissionView = z.strictObject({
   id: z.string().meta({ description: 'The call that asked for it' }),
   tool: z.string(),
   scope: PermissionScope,
@@ -12,7 +12,7 @@ export const Permission = z.strictObject({
 
 /** The valid permissions that people gave an agent beyond its policy. */
 export const PermissionList = z
-  .strictObject({ runId: z.string(), agentId: z.string(), permissions: z.array(Permission).readonly() })
+  .strictObject({ runId: z.string(), agentId: z.string(), permissions: z.array(PermissionView).readonly() })
   .meta({ id: 'PermissionList' })
 export type PermissionList = z.infer<typeof PermissionList>
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { acceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { base64 } from '../../../domain/log/proof/encoding.ts'
 import { formatProofFile } from '../../../domain/log/proof/proof-file.ts'
@@ -72,7 +72,7 @@ const built = async (store: TreeStore, plan: ProofPlan): Promise<Uint8Array[]> =
 
 /** Verifies the signed heads, keys and anchors. `outside`: also compares with what the anchors hold now. */
 export async function verifyProof(s: Pick<Services, 'proof' | 'log' | 'streams'>, { outside }: { outside: boolean }) {
-  const losses = (await acceptedLosses(s.log)).length
+  const losses = (await readAcceptedLosses(s.log)).length
   const held = outside ? await heldByAnchors(s) : { checkpoints: [], problems: [] }
   const found = await verifyHeads({ log: s.log, store: s.proof.store, acceptedLosses: losses }, held.checkpoints)
   return { ...found, ok: found.ok && held.problems.length === 0, problems: [...found.problems, ...held.problems] }

@@ -1,9 +1,9 @@
 import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
 import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
-import { listMemories } from '../../../projections/index.ts'
+import { selectMemories } from '../../../projections/index.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
-import { erasable, record } from './record-command.ts'
+import { erasableBodies, recordCommand } from './record-command.ts'
 import type { RequestOptions } from './request-options.ts'
 import { actorOf } from './request-options.ts'
 
@@ -27,7 +27,7 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
   for (const agentId of agents) {
     const own = agentId === agents[0] ? options : ofOther(options, agentId)
     const command = { kind: 'erase' as const, ...what }
-    done.push(await record(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
+    done.push(await recordCommand(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
   }
   // Also empty the copies of plans in the data folder.
   await s.plans.empty(runId)
@@ -39,7 +39,7 @@ export async function erasableOfRun(s: Services, runId: string, asked: AskedEras
   const { what, options } = asked
   const found = []
   for (const agentId of await agentsToErase(s, runId, asked))
-    found.push(await erasable(s, agentId, what, found.length === 0 ? options : ofOther(options, agentId)))
+    found.push(await erasableBodies(s, agentId, what, found.length === 0 ? options : ofOther(options, agentId)))
   const bodies = found.flatMap(({ agentId, bodies }) => bodies.map((body) => ({ agentId, ...body })))
   return { ...found[0]!, bodies }
 }
@@ -53,7 +53,7 @@ const MAX_FACTS = 500
 export async function factsOfRun(s: Pick<Services, 'read'>, runId: string, { agent, what }: AskedErasure) {
   if (agent !== undefined || what.all !== true) return null
   await s.read.current()
-  const { value } = await s.read.rows((db) => listMemories(db, { runId, limit: MAX_FACTS }))
+  const { value } = await s.read.rows((db) => selectMemories(db, { runId, limit: MAX_FACTS }))
   return value.map(({ id }) => id)
 }
 

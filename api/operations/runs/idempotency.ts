@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isRepeated } from '../../../domain/agent/runtime/refusals.ts'
+import { isRepeatedRequest } from '../../../domain/agent/runtime/refusals.ts'
 import { agentStream, base32, externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import type { Services } from '../services.ts'
 
@@ -22,7 +22,7 @@ export async function madeBefore(
 ): Promise<boolean> {
   for (const stream of [agentStream(runId), externalStream(runId)])
     for await (const [first] of log.read(stream, { limit: 1, bodies: false }))
-      if (first !== undefined) return isRepeated(first.header.commandId, keyedCommand(log.logId, key, asked))
+      if (first !== undefined) return isRepeatedRequest(first.header.commandId, keyedCommand(log.logId, key, asked))
   return false
 }
 
@@ -33,6 +33,6 @@ const SHOWN_MS = 2_000
  * Waits briefly until the tables include the recorded events, so that the next read shows them. Ignores errors of the
  * tables, because the events are recorded.
  */
-export async function shown({ read }: Pick<Services, 'read'>): Promise<void> {
+export async function untilShown({ read }: Pick<Services, 'read'>): Promise<void> {
   await read.caughtUp(SHOWN_MS).catch(() => undefined)
 }

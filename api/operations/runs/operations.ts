@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CommandHeaders, StartHeaders } from '../headers.ts'
-import { treeAt } from '../history/tree-at.ts'
+import { runTreeAt } from '../history/tree-at.ts'
 import { TreeAt, TreeAtQuery } from '../history/tree-at-schemas.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { Id, Recorded } from '../schemas.ts'
@@ -9,7 +9,7 @@ import { listRuns, runDetail, runTree } from './run-views.ts'
 import * as schema from './schemas.ts'
 import { startRun } from './start-run.ts'
 import { StartByTool, StartRun } from './start-schemas.ts'
-import { cancelRun, eraseBodies, goOn, pauseRun, sendInput } from './steer.ts'
+import { cancelRun, eraseBodies, liftPause, pauseRun, sendInput } from './steer.ts'
 import { verifyRun } from './verify-run.ts'
 
 const params = z.object({ id: Id })
@@ -92,7 +92,7 @@ export const RUN_OPERATIONS = [
     output: TreeAt,
     answers: { 200: 'The agents that were born by then' },
     awaitsTables: true,
-    run: (s, { params: { id }, query: { agent = id, event } }) => treeAt(s, id, agent, event),
+    run: (s, { params: { id }, query: { agent = id, event } }) => runTreeAt(s, id, agent, event),
   }),
   operation({
     ...command,
@@ -129,7 +129,7 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/runs/{id}/resume',
     summary: 'Lift a pause and go on',
     input: { params, headers, body: schema.ResumeBody },
-    run: (s, { params, body }, { options }) => goOn(s, params.id, 'resume', body, options),
+    run: (s, { params, body }, { options }) => liftPause(s, params.id, 'resume', body, options),
   }),
   operation({
     ...command,
@@ -137,7 +137,7 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/runs/{id}/step',
     summary: 'Go on to the next end of a turn',
     input: { params, headers, body: schema.ResumeBody },
-    run: (s, { params, body }, { options }) => goOn(s, params.id, 'step', body, options),
+    run: (s, { params, body }, { options }) => liftPause(s, params.id, 'step', body, options),
   }),
   operation({
     name: 'eraseRun',

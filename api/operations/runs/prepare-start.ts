@@ -5,7 +5,7 @@ import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { GRANT, serverOf } from '../../../domain/secrets/destinations.ts'
 import type { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import type { AgentSpec, Knowledge, ModelInfo, RoleDefinition } from '../../../domain/tree/spec.ts'
-import { ContextManagementConfig, RecoveryConfig, runsCommands } from '../../../domain/tree/spec.ts'
+import { ContextManagementConfig, canRunCommands, RecoveryConfig } from '../../../domain/tree/spec.ts'
 import type { KnownRole, KnownRoles } from '../definitions/roles.ts'
 import type { KnownTools } from '../definitions/tools.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
@@ -129,7 +129,7 @@ async function checkSandbox(
   spec: Pick<AgentSpec, 'policy' | 'tools' | 'role'>,
   workspace: StartWorkspace | null,
 ): Promise<void> {
-  if (!spec.policy.sandboxed || workspace === null || !runsCommands(spec)) return
+  if (!spec.policy.sandboxed || workspace === null || !canRunCommands(spec)) return
   const fault = await services.sandboxFault(workspace.path)
   if (fault !== null) {
     refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)

@@ -1,13 +1,13 @@
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
-import { revisionChanged } from '../../../domain/agent/runtime/refusals.ts'
+import { agentRevisionChanged } from '../../../domain/agent/runtime/refusals.ts'
 import type { ErasureChoice, Request } from '../../../domain/agent/runtime/types.ts'
 import { withQuestion } from '../approvals/question.ts'
 import { recordOfAgent } from '../external/record-of-agent.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
-import { shown } from './idempotency.ts'
+import { untilShown } from './idempotency.ts'
 import type { Asked } from './request-options.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 import { isUngoverned, runOfAgent } from './run-of-agent.ts'
@@ -23,7 +23,7 @@ export function mustWrite(s: Services): void {
  * `REVISION_CHANGED` if the agent is no longer at the expected revision, and with the refusal by the agent's state. For
  * a drive in this process, also rejects with the reason why this process cannot drive.
  */
-export async function record(s: Services, asked: Asked): Promise<Recorded> {
+export async function recordCommand(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
   const { key, expectedRevision } = asked.options
@@ -44,19 +44,19 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
   if (drive) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
-  await shown(s)
+  await untilShown(s)
   return { runId, agentId: asked.agentId, revision, driving }
 }
 
 /** The bodies that an erasure would erase. Rejects like the erasure. Records nothing. */
-export async function erasable(
+export async function erasableBodies(
   s: Services,
   agentId: string,
   which: ErasureChoice,
   { expectedRevision }: RequestOptions,
 ) {
   const { revision, bodies } = await s.runtime.erasable(agentId, which)
-  if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
+  if (expectedRevision !== undefined && expectedRevision !== revision) throw agentRevisionChanged(agentId, revision)
   const runId = await runOfAgent(s, agentId)
   const { driving } = s.drivers.state(runId)
   return { runId, agentId, revision, driving, bodies: [...bodies] }

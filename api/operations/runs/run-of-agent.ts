@@ -1,4 +1,4 @@
-import { specOf } from '../../../domain/agent/runtime/history/spec.ts'
+import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import { runOf } from '../../../domain/log/owner.ts'
@@ -58,7 +58,7 @@ export async function beginningOf(
   s: Pick<Services, 'log' | 'blobs'>,
   runId: string,
 ): Promise<Pick<StartedRun, 'workspace' | 'warnings'>> {
-  const spec = (await specOf(s, runId).catch(() => null))?.spec
+  const spec = (await agentSpecOf(s, runId).catch(() => null))?.spec
   return { workspace: spec?.workspace?.path ?? null, warnings: spec === undefined ? [] : warningsOf(spec) }
 }
 

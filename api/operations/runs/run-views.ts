@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { specOf } from '../../../domain/agent/runtime/history/spec.ts'
+import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
 import { given } from '../omit-undefined.ts'
 import type { RunRow } from '../read-model.ts'
@@ -64,6 +64,6 @@ async function missingToolsOf(
   // To end a run needs none of its tools.
   if (cancelling || hasEnded(status) || ungoverned) return []
   // A drive and a verification of the run report unreadable events.
-  const found = await specOf(s, runId).catch(() => null)
+  const found = await agentSpecOf(s, runId).catch(() => null)
   return found === null ? [] : s.runtime.missingTools(found.spec)
 }

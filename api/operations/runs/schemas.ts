@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
+import { ERASE_WHICH, MAX_ERASURE_REASON, namesBodiesOnce } from '../../../domain/agent/decide/commands.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
 import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { Budget } from '../../../domain/tree/spec.ts'
@@ -230,7 +230,7 @@ export const EraseBody = z
     agent: Id.optional(),
     by: By.optional(),
   })
-  .refine(erasable, { message: ERASE_WHICH })
+  .refine(namesBodiesOnce, { message: ERASE_WHICH })
   .meta({ id: 'Erase' })
 /** `bodies`: in a dry run, the bodies that would be erased. `size`: in bytes as stored. `turn`: 0 outside turns. */
 export const Erased = Recorded.extend({

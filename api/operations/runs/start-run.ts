@@ -2,7 +2,7 @@ import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { startAgent } from '../external/start-agent.ts'
 import type { Services } from '../services.ts'
-import { keyedRunId, madeBefore, shown } from './idempotency.ts'
+import { keyedRunId, madeBefore, untilShown } from './idempotency.ts'
 import { mustWrite } from './record-command.ts'
 import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 import { beginningOf } from './run-of-agent.ts'
@@ -47,6 +47,6 @@ export async function startRun(
   }
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
-  await shown(s)
+  await untilShown(s)
   return { runId, agentId: runId, revision, driving, created, ...(await beginningOf(s, runId)) }
 }

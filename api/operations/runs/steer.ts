@@ -5,11 +5,11 @@ import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
 import { erasableOfRun, eraseRun, factsOfRun } from './erase-run.ts'
-import { record } from './record-command.ts'
+import { recordCommand } from './record-command.ts'
 import { type Asked, actorOf, type RequestOptions } from './request-options.ts'
 import type { CancelBody, EraseBody, InputBody, PauseBody, ResumeBody } from './schemas.ts'
 
-// The commands of people to a run. Each rejects as `record` does.
+// The commands of people to a run. Each rejects as `recordCommand` does.
 
 /** Gives an input to an agent of a run. */
 export async function sendInput(
@@ -39,7 +39,7 @@ export const pauseRun = (
 ): Promise<Recorded> => ask(s, runId, given({ kind: 'pause' as const, reason }), { by, options, drive: 'no' })
 
 /** Lifts a pause; `step`: up to the next end of a turn. */
-export const goOn = (
+export const liftPause = (
   s: Services,
   runId: string,
   kind: 'resume' | 'step',
@@ -63,4 +63,4 @@ export async function eraseBodies(
 type Said = Pick<Asked, 'options' | 'drive'> & { readonly by: string | undefined }
 
 const ask = (s: Services, agentId: string, command: UserCommand, { by, ...said }: Said): Promise<Recorded> =>
-  record(s, { agentId, command, actor: actorOf('user', by), ...said })
+  recordCommand(s, { agentId, command, actor: actorOf('user', by), ...said })

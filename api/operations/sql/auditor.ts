@@ -8,7 +8,7 @@ export interface SqlLimits {
 export type SqlCell = string | number | null
 
 /** The result of an SQL question: rows as lists of cells in the order of the columns. */
-export interface SqlAnswer {
+export interface SqlResult {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly SqlCell[])[]
   /** True: the answer is incomplete because of the limit of rows or bytes. */
@@ -22,7 +22,7 @@ export interface SqlAuditor {
    * Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
    * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions are not possible.
    */
-  ask(text: string, limits: SqlLimits): Promise<SqlAnswer>
+  ask(text: string, limits: SqlLimits): Promise<SqlResult>
   close(): Promise<void>
 }
 

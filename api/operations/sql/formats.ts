@@ -1,6 +1,6 @@
-import type { SqlAnswer, SqlCell } from './auditor.ts'
+import type { SqlCell, SqlResult } from './auditor.ts'
 
-type Table = Pick<SqlAnswer, 'columns' | 'rows'>
+type Table = Pick<SqlResult, 'columns' | 'rows'>
 
 /** Spreadsheets treat a text with this start as a formula. RFC 4180 has no way to prevent that. */
 const FORMULA = /^[=+\-@\t\r]/

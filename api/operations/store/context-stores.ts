@@ -1,5 +1,5 @@
 import { contextStream } from '../../../domain/store/aggregate.ts'
-import { noStore, notFound } from '../../../domain/store/errors.ts'
+import { noStore, variableNotFound } from '../../../domain/store/errors.ts'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
 import type { Row } from '../../../projections/engine/schema/tables.ts'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../../projections/index.ts'
 import { exportStreams } from '../events/export.ts'
 import { camelCased, pageOf } from '../rows.ts'
-import { shown } from '../runs/idempotency.ts'
+import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -60,7 +60,7 @@ export async function showStore(s: Services, name: string, query: VariablesQuery
 export async function getVariable(s: Services, store: string, key: string): Promise<VariableShown> {
   const { position, value: row } = await s.read.rows((db) => showStoredVariable(db, store, key))
   if (row === undefined) await mustExist(s, store)
-  if (row === undefined || row.deleted_at !== null) throw notFound(key)
+  if (row === undefined || row.deleted_at !== null) throw variableNotFound(key)
   const variable = variableOf(row)
   return { position, variable, value: await s.contexts.valueAt(store, key, variable.revision) }
 }
@@ -78,7 +78,7 @@ export async function eraseVariables(
   }
   mustWrite(s)
   const done = await s.contexts.erase(store, key, { code, reason }, { by: actorOf('user', by), ...tracing(options) })
-  await shown(s)
+  await untilShown(s)
   return { store, ...done }
 }
 

@@ -4,7 +4,7 @@ import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { notFound, Problem } from '../problem.ts'
-import { shown } from '../runs/idempotency.ts'
+import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { By } from '../schemas.ts'
 import { askerOf } from './record.ts'
@@ -64,7 +64,7 @@ export const eraseStream = operation({
       { code, reason },
       await askerOf(s, caller, by, { stream, ...body }),
     )
-    await shown(s)
+    await untilShown(s)
     return { stream, ...done }
   },
 })

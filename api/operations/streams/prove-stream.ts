@@ -1,5 +1,5 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
-import type { Problem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -58,7 +58,7 @@ export async function withRows<T extends StreamProof>(s: Pick<Services, 'read'>,
   const told = altered.slice(0, MAX_ROWS).map(alteredText)
   if (altered.length > MAX_ROWS) told.push(`${altered.length - MAX_ROWS} more rows differ`)
   const revision = found.events - 1
-  const problems = told.map((message): Problem => ({ revision, code: 'TABLE', message }))
+  const problems = told.map((message): ProofProblem => ({ revision, code: 'TABLE', message }))
   return { ...found, ok: false, problems: [...found.problems, ...problems] }
 }
 

@@ -4,8 +4,8 @@ import type { Aggregate, StreamEvent } from '../../../domain/stream/aggregate.ts
 import type { CausedContext } from '../../../domain/stream/emitter.ts'
 import type { Asker } from '../../../domain/stream/runtime/erasure/types.ts'
 import type { Submitted } from '../../../domain/stream/runtime/mailbox.ts'
-import type { Caller } from '../operation.ts'
-import { shown } from '../runs/idempotency.ts'
+import type { OperationCaller } from '../operation.ts'
+import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -13,7 +13,7 @@ import type { Services } from '../services.ts'
 /** The person of a request, with the id that a repeat of the request has too. `asked`: its content, as JSON. */
 export async function askerOf(
   s: Services,
-  { options }: Caller,
+  { options }: OperationCaller,
   by: string | undefined,
   asked: unknown,
 ): Promise<Asker> {
@@ -32,12 +32,12 @@ export async function recordIn<State, Event extends StreamEvent, Command>(
   aggregate: Aggregate<State, Event, Command, CausedContext>,
   id: string,
   command: Command,
-  caller: Caller,
+  caller: OperationCaller,
   by: string | undefined,
 ): Promise<Submitted & { readonly id: string }> {
   mustWrite(s)
   const asker = await askerOf(s, caller, by, { stream: `${aggregate.kind}-${id}`, command })
   const done = await s.streams.submit(aggregate, id, command, asker, caller.options.expectedRevision)
-  await shown(s)
+  await untilShown(s)
   return { id, ...done }
 }

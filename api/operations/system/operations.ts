@@ -44,7 +44,7 @@ export const SYSTEM_OPERATIONS = [
     right: 'system.read',
     summary: 'What the tables show, and what is parked',
     input: {},
-    output: schema.Projections,
+    output: schema.ProjectionsStatus,
     answers: { 200: 'Projections' },
     run: async ({ read }) => {
       const { behind } = await read.status()

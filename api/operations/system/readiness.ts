@@ -1,7 +1,7 @@
 import type { Clock, EventLog } from '../../../domain/ports/index.ts'
 import { withinOr } from '../concurrency/within-or.ts'
 import type { Losses } from '../losses/losses.ts'
-import { told } from '../notices.ts'
+import { operatorText } from '../notices.ts'
 import { asProblem } from '../problem.ts'
 import type { ReadModel } from '../read-model.ts'
 
@@ -61,5 +61,5 @@ const STATES: Readonly<Record<string, Trouble['state']>> = { LOG_REPLACED: 'repl
 function troubleOf(error: unknown): Trouble {
   const code = asProblem(error)?.code
   const state = STATES[code ?? ''] ?? (SILENT.includes(code) ? 'silent' : 'unusable')
-  return { state, why: told(error).split('\n')[0]! }
+  return { state, why: operatorText(error).split('\n')[0]! }
 }

@@ -43,7 +43,7 @@ export const Parked = z
   .meta({ id: 'Parked' })
 
 /** The cursors of the tables' position and of the log's head. Null before the first event. */
-export const Projections = z
+export const ProjectionsStatus = z
   .strictObject({
     position: z.string().nullable(),
     head: z.string().nullable(),
@@ -100,7 +100,7 @@ export const ReleaseBody = z
   .meta({ id: 'Release' })
 
 /** The number of released streams, and the streams that are still parked. */
-export const Released = Projections.extend({ released: z.int().nonnegative() }).meta({ id: 'Released' })
+export const Released = ProjectionsStatus.extend({ released: z.int().nonnegative() }).meta({ id: 'Released' })
 export const BackupBody = z.strictObject({ folder: Folder }).meta({ id: 'Backup' })
 export const BackedUp = z
   .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CommandHeaders } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
-import { record } from '../runs/record-command.ts'
+import { recordCommand } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
 import { Digits, Id, Recorded } from '../schemas.ts'
 import { contextView } from './context-view.ts'
@@ -35,7 +35,7 @@ export const WINDOW_OPERATIONS = [
     revision: ({ revision }) => revision,
     run: (s, { params: { id }, body: { agent = id, turns, by } }, { options }) => {
       const command = given({ kind: 'expand_context' as const, turns })
-      return record(s, { agentId: agent, command, actor: actorOf('user', by), options, drive: 'no' })
+      return recordCommand(s, { agentId: agent, command, actor: actorOf('user', by), options, drive: 'no' })
     },
   }),
   operation({

@@ -17,7 +17,7 @@ import { ContextManagementConfig, KNOWLEDGE_SOURCES, Knowledge, TreeLimits } fro
 import { isPlain, PLAIN } from '../../operations/text/plain-text.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import { EXAMPLES } from './examples.ts'
-import { absolutePaths, flag, int, list } from './text.ts'
+import { absolutePaths, flag, int, textList } from './text.ts'
 
 /**
  * A comma in the host part, between user and password and the database name. The client would take the list for one
@@ -51,7 +51,7 @@ export const ConfigSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: int(z.int().min(0).max(65_535)).default(7433),
   /** Accepted host names, in addition to the loopback names. */
-  hosts: list.default([]),
+  hosts: textList.default([]),
   /** The model of runs that name none. Null: the catalogue's default. */
   model: z.string().min(1).nullable().default(null),
   /** The model to use when routing fails. Null: the requested one. */

@@ -18,12 +18,12 @@ export const int = (schema: z.ZodInt) =>
   z.preprocess((v) => (typeof v === 'string' && /^\d+$/.test(v) ? Number(v) : v), schema)
 
 /** A list of texts. A variable separates them by commas. */
-export const list = z.preprocess(
+export const textList = z.preprocess(
   (v) => (typeof v === 'string' ? v.split(',').map((item) => item.trim()) : v),
   z.array(z.string().min(1)),
 )
 
-export const absolutePaths = list.refine(
+export const absolutePaths = textList.refine(
   (paths) => paths.every((path) => isAbsolute(path) && resolve(path) !== '/'),
   'expected absolute paths of files and folders; the root cannot be one',
 )

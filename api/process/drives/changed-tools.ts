@@ -3,7 +3,7 @@ import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
 import type { ApprovalRow, ReadModel } from '../../operations/read-model.ts'
 
 /** A tool list from an external tool server. */
-export interface OfferedTools {
+export interface ServerTools {
   readonly server: string
   /** The folder whose runs have these tools. Null: all runs. */
   readonly folder: string | null
@@ -30,7 +30,7 @@ export class ChangedTools {
     this.#parts = parts
   }
 
-  offered(offered: OfferedTools): void {
+  offered(offered: ServerTools): void {
     const named = new Set(offered.tools.map(({ name }) => name))
     this.#atWork = this.#atWork
       .then(async () => {
@@ -45,7 +45,7 @@ export class ChangedTools {
     return this.#atWork
   }
 
-  async #tell({ agentId, runId }: ApprovalRow, { tools, folder }: OfferedTools): Promise<void> {
+  async #tell({ agentId, runId }: ApprovalRow, { tools, folder }: ServerTools): Promise<void> {
     const { runtime, wake, onFault } = this.#parts
     try {
       if (await runtime.toolsOffered(agentId, tools, folder)) wake(runId)

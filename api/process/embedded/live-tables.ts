@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { Projections } from '../../../projections/index.ts'
 import { noRoom } from '../../operations/no-room.ts'
-import { type Tell, told } from '../../operations/notices.ts'
+import { operatorText, type Tell } from '../../operations/notices.ts'
 import type { Tables } from '../host/table-answers.ts'
 
 /** The wait before the tables retry after a full disk, in ms. */
@@ -19,7 +19,7 @@ export async function following(
     try {
       return await tables.run(signal)
     } catch (error) {
-      const why = told(error)
+      const why = operatorText(error)
       if (why !== before) tell(why)
       if (noRoom(error) === null) return
       before = why

@@ -8,7 +8,7 @@ import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
 import { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
 import { logKeyFile } from '../../../adapters/vault/log-key.ts'
 import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
-import { acceptedLosses as acceptedLossesOf } from '../../../domain/agent/runtime/losses.ts'
+import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
@@ -93,7 +93,7 @@ export async function openEmbedded(
     const sign = (services: Services) => {
       if (mode !== 'owner' || store === null) return
       const { streams } = services
-      const acceptedLosses = async () => (await acceptedLossesOf(log)).length
+      const acceptedLosses = async () => (await readAcceptedLosses(log)).length
       const keys = logKeyFile(at.logKey)
       const origin = config.proof.origin ?? `keepup.local/${log.logId}`
       const signer = LogSigner.start({ log, store, keys, streams, clock, random, origin, acceptedLosses, warn: tell })

@@ -24,7 +24,7 @@ import { listDocuments } from '../../operations/document/list-documents.ts'
 import type { AgentLease } from '../../operations/external/leases.ts'
 import { pointOf } from '../../operations/history/point.ts'
 import { knownModels } from '../../operations/models/known-models.ts'
-import { told } from '../../operations/notices.ts'
+import { operatorText } from '../../operations/notices.ts'
 import type { Files, Services } from '../../operations/services.ts'
 import { VERSION } from '../../version.ts'
 import { createKeepUp, type KeepUpPorts } from '../create-keepup.ts'
@@ -189,7 +189,7 @@ export function compose(host: Host, kept: Kept): Services {
       }),
     prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
-    onFault: (agentId, error) => warn(agentId, told(error)),
+    onFault: (agentId, error) => warn(agentId, operatorText(error)),
   })
 }
 

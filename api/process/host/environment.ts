@@ -6,7 +6,7 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import type { RunLocks } from '../../../adapters/workspace/run-locks.ts'
 import type { Sandbox, Tool, Workspace } from '../../../domain/ports/index.ts'
 import type { Environment } from '../../../domain/ports/runtime.ts'
-import { type AgentSpec, runsCommands } from '../../../domain/tree/spec.ts'
+import { type AgentSpec, canRunCommands } from '../../../domain/tree/spec.ts'
 import type { Config } from '../config/config.ts'
 import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden-paths.ts'
@@ -64,7 +64,7 @@ async function sandboxOf(
   { path: workspace }: Workspace,
   warn: (text: string) => void,
 ): Promise<Sandbox | null> {
-  if (!runsCommands(spec)) return null
+  if (!canRunCommands(spec)) return null
   return spec.policy.sandboxed
     ? createSandbox({
         workspace,

@@ -1,4 +1,4 @@
-import type { Models } from '../../../adapters/models/registry.ts'
+import type { ModelRegistry } from '../../../adapters/models/registry.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 
@@ -10,7 +10,7 @@ const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
  * and fail in every turn. A name with a provider prefix is accepted, because it names the place of the model. Throws
  * ModelError NOT_FOUND with similar names.
  */
-export function refuseUnknownModel(models: Pick<Models, 'known'>, id: string): void {
+export function refuseUnknownModel(models: Pick<ModelRegistry, 'known'>, id: string): void {
   const known = models.known().map((model) => model.id)
   if (PREFIXED.test(id) || known.includes(id) || known.includes(id.replace(DATED, ''))) return
   const near = known.filter((name) => isNear(id.toLowerCase(), name.toLowerCase()) || name.startsWith(`${id}-`))

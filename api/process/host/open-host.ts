@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { CliAgent } from '../../../adapters/agents/process/cli-agent.ts'
 import type { McpPool } from '../../../adapters/mcp/pool.ts'
-import { createModels, type Models, PROVIDER_KEYS } from '../../../adapters/models/registry.ts'
+import { createModels, type ModelRegistry, PROVIDER_KEYS } from '../../../adapters/models/registry.ts'
 import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
@@ -12,7 +12,7 @@ import type { AgentBackend } from '../../../domain/ports/external.ts'
 import type { SnapshotStore, Tool, Vault } from '../../../domain/ports/index.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
 import { unhidable } from '../../../domain/secrets/forms.ts'
-import { type Tell, told } from '../../operations/notices.ts'
+import { operatorText, type Tell } from '../../operations/notices.ts'
 import type { Config } from '../config/config.ts'
 import { rememberDataFolder } from './known-folders.ts'
 import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
@@ -38,7 +38,7 @@ export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly mcp: McpPool
   readonly config: Config
   readonly vault: Vault
-  readonly models: Models
+  readonly models: ModelRegistry
   readonly tools: readonly Tool[]
   readonly snapshots: SnapshotStore
   /** Values to hide in all runs. */
@@ -63,7 +63,7 @@ export class Opened {
         failed.push(error)
       }
     }
-    if (failed.length > 1) throw new AggregateError(failed, failed.map(told).join('\n'))
+    if (failed.length > 1) throw new AggregateError(failed, failed.map(operatorText).join('\n'))
     if (failed.length === 1) throw failed[0]
   }
 }

@@ -7,7 +7,6 @@ import {
   agentHeads,
   approvalArguments,
   argumentsOf,
-  type CheckpointRow,
   costBy,
   dueBefore,
   eventStarts,
@@ -15,18 +14,19 @@ import {
   findCheckpoint,
   listApprovals,
   listArtifacts,
-  listCheckpoints,
   listDoubts,
-  listMessages,
   listOrphans,
   listParked,
   listQuestions,
   listRestoring,
-  listRuns,
   nextDue,
   numbersOf,
   type OpenCall,
   placesAt,
+  type StoredCheckpoint,
+  selectCheckpoints,
+  selectMessages,
+  selectRuns,
   showRun,
   showTree,
   usageAt,
@@ -55,7 +55,7 @@ import {
   wholeCheckpoint,
 } from './row-views.ts'
 import { streamsInTables } from './streams-in-tables.ts'
-import type { Ask, Tables } from './table-answers.ts'
+import type { AskTables, Tables } from './table-answers.ts'
 
 /** The sources of content that the tables do not contain: events and checkpoints. */
 export interface ContentSources {
@@ -68,7 +68,7 @@ export interface ContentSources {
 /** The API's read model over the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
   const { log } = sources
-  const ask: Ask = async (query, then) => {
+  const ask: AskTables = async (query, then) => {
     const { position, data } = await tables.read(query)
     return { position: position && formatCursor(position), value: await then(data) }
   }
@@ -82,7 +82,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     )
   const cursorAt = async (agentId: string, revision: number) =>
     cursorIn(log, (await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
-  const wholeAt = async (row: CheckpointRow, usage: AgentPoint['usage']) =>
+  const wholeAt = async (row: StoredCheckpoint, usage: AgentPoint['usage']) =>
     wholeCheckpoint(row, usage, await sources.pointAt(row.agent_id, row.revision))
   const caughtUp = async (withinMs = 30_000) => {
     await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
@@ -105,7 +105,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async runs({ after, ...rest }) {
       const place = await placeOf(log, after)
       return ask(
-        (db) => listRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
+        (db) => selectRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
         async ({ runs, last }) => ({
           runs: runs.map((run) => runRow(run, null)),
           next: last && (await cursorAt(last.id, 0)),
@@ -186,7 +186,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async messages({ after, limit, runId }) {
       const place = await placeOf(log, after)
       return ask(
-        (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
+        (db) => selectMessages(db, { runId, limit: limit + 1, after: place }),
         async (rows) => {
           const { page, next } = await pageOf(rows, limit, ({ message }) =>
             cursorAt(message.agent_id, message.revision),
@@ -212,7 +212,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       const place = await placeOf(log, after)
       return ask(
         async (db) => {
-          const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
+          const rows = await selectCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
           const page = await Promise.all(
             rows.slice(0, limit).map(async (row) => ({ row, usage: whole ? await usageAt(db, row) : null })),
           )

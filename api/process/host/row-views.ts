@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type {
-  AgentNode,
+  AgentTreeNode,
   Ancestor,
-  CheckpointRow as CheckpointPlace,
   listApprovals,
   listArtifacts,
   listParked,
@@ -10,6 +9,7 @@ import type {
   RebuildReport,
   RecordedChild,
   RunSummary,
+  StoredCheckpoint,
   showTree,
   UsageSum,
 } from '../../../projections/index.ts'
@@ -70,7 +70,7 @@ export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
   },
 })
 
-export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
+export function runRow(run: RunSummary, root: AgentTreeNode | null): RunRow {
   const bill = billOf(run.usage, run.toolCalls)
   return {
     runId: run.id,
@@ -108,7 +108,7 @@ const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input
 const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
   URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
 
-export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[]): AgentRow[] {
+export function agentRows(tree: readonly AgentTreeNode[], waiting: readonly Waiting[]): AgentRow[] {
   return tree.flatMap(({ agent, own, total, budget, ownCalls, totalCalls, children, ...standing }) => [
     {
       agentId: agent.id,
@@ -142,7 +142,7 @@ export const treeRow = ({ tree, waiting, recorded }: Awaited<ReturnType<typeof s
     ? null
     : { agents: agentRows(tree, waiting), recorded: recorded as readonly RecordedChild[] as TreeRow['recorded'] }
 
-const booksOf = (row: NonNullable<AgentNode['budget']>): AgentRow['budget'] => {
+const booksOf = (row: NonNullable<AgentTreeNode['budget']>): AgentRow['budget'] => {
   const of = <K extends 'tokens' | 'nano_dollars' | 'agents'>(kind: K) => ({
     given: row[`budget_${kind}`],
     spent: row[`spent_${kind}`],
@@ -205,13 +205,13 @@ export function artifactRow(row: Artifact): ArtifactRow {
   }
 }
 
-export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }: CheckpointPlace): CheckpointRow => ({
+export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }: StoredCheckpoint): CheckpointRow => ({
   ...{ id, threadId: agent_id, step, revision, turn, timestamp },
 })
 
 /** A whole checkpoint: position and usage from the rows, the rest from the log. */
 export const wholeCheckpoint = (
-  row: CheckpointPlace,
+  row: StoredCheckpoint,
   usage: AgentPoint['usage'],
   { state, pendingToolCalls, completedToolResults, pendingCreates, documents }: AgentPoint,
 ): WholeCheckpoint => ({

@@ -2,7 +2,7 @@ import type { Vault } from '../../../domain/ports/index.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { grantsFor, grantText, sendsAway, serverOf } from '../../../domain/secrets/destinations.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/forms.ts'
-import { unavailable } from '../../../domain/secrets/redactor.ts'
+import { secretUnavailable } from '../../../domain/secrets/redactor.ts'
 
 /**
  * Resolves the references in tools' arguments for one run, with the current values of the vault. A reference recorded
@@ -35,17 +35,17 @@ export async function secretsFor(
   }[]
 
   return (reference) => {
-    if (sendsAway(toolName)) throw unavailable(reference, away(toolName))
+    if (sendsAway(toolName)) throw secretUnavailable(reference, away(toolName))
     const named = [...secrets.keys()].filter((i) => secrets[i]?.reference === reference)
     for (const i of named) if (own[i] != null) return own[i]
-    for (const i of named) throw unavailable(reference, noValue(secrets[i]!.name))
+    for (const i of named) throw secretUnavailable(reference, noValue(secrets[i]!.name))
     const name = given.find((one) => one.reference === reference)?.name
-    if (server !== null) throw unavailable(reference, notGranted({ name: name ?? 'NAME', server }))
-    if (name !== undefined) throw unavailable(reference, notGranted({ name }))
+    if (server !== null) throw secretUnavailable(reference, notGranted({ name: name ?? 'NAME', server }))
+    if (name !== undefined) throw secretUnavailable(reference, notGranted({ name }))
     const text = vault.resolve(reference)
     if (text === null || ownForms.has(text)) return text
     const found = foreign.find(({ value }) => standsIn(text, value))
-    if (found !== undefined) throw unavailable(reference, found.why)
+    if (found !== undefined) throw secretUnavailable(reference, found.why)
     return text
   }
 }

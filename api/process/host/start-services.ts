@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { MEMORY_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
+import { MEMORY_CONTROL_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
 import { controlTools, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import { unhidable } from '../../../domain/secrets/forms.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'
@@ -44,7 +44,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       return {
         specs: [
           ...controlTools(role),
-          ...[...MEMORY_TOOLS, ...MESSAGE_TOOLS].map(({ spec }) => spec),
+          ...[...MEMORY_CONTROL_TOOLS, ...MESSAGE_TOOLS].map(({ spec }) => spec),
           ...tools.map((tool) => tool.spec),
           ...served.specs,
         ],

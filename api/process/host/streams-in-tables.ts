@@ -1,8 +1,8 @@
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
-import { alteredRows, listStreams, strayRows } from '../../../projections/index.ts'
+import { alteredRows, selectStreams, strayRows } from '../../../projections/index.ts'
 import { noRoom } from '../../operations/no-room.ts'
 import type { ReadModel } from '../../operations/read-model.ts'
-import type { Ask, Tables } from './table-answers.ts'
+import type { AskTables, Tables } from './table-answers.ts'
 
 interface Sources {
   readonly log: EventLog
@@ -15,7 +15,7 @@ const NAMED = 3
 
 /** Queries about the streams in the tables, and the rows that differ from the log. */
 export function streamsInTables(
-  ask: Ask,
+  ask: AskTables,
   tables: Pick<Tables, 'read'>,
   { log, blobs, caughtUp }: Sources,
 ): Pick<ReadModel, 'streams' | 'altered' | 'strays'> {
@@ -23,7 +23,7 @@ export function streamsInTables(
   return {
     streams: (which) =>
       ask(
-        (db) => listStreams(db, which),
+        (db) => selectStreams(db, which),
         (found) => found,
       ),
     async altered(stream) {

@@ -16,7 +16,7 @@ export interface Tables {
 }
 
 /** Queries the tables and converts the result to an answer of the API. */
-export type Ask = <T, U>(
+export type AskTables = <T, U>(
   query: (db: Kysely<Database>) => Promise<T>,
   then: (data: T) => U | Promise<U>,
 ) => Promise<Shown<U>>

@@ -2,7 +2,7 @@ import type { LiveFeed } from '../../../domain/ports/index.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 
 /** Ephemeral news of a run: streamed text, and the start or end of a drive. */
-export type News =
+export type RunNews =
   | {
       readonly kind: 'text' | 'output'
       readonly runId: string
@@ -30,12 +30,12 @@ const MAX_WAITING = 2000
 export class LiveHub implements LiveFeed {
   readonly #listeners = new Map<string, Set<Listener>>()
 
-  publish(news: News | Parameters<LiveFeed['publish']>[0]): void {
+  publish(news: RunNews | Parameters<LiveFeed['publish']>[0]): void {
     for (const listener of this.#listeners.get(news.runId) ?? []) listener.push(news)
   }
 
   /** News of a run from the call on, until the signal aborts. Listening begins at the call, not at the first read. */
-  listen(runId: string, signal: AbortSignal): AsyncIterableIterator<News> {
+  listen(runId: string, signal: AbortSignal): AsyncIterableIterator<RunNews> {
     const listener = new Listener(runId)
     const of = this.#listeners.get(runId) ?? new Set()
     this.#listeners.set(runId, of.add(listener))
@@ -50,9 +50,9 @@ export class LiveHub implements LiveFeed {
   }
 }
 
-class Listener implements AsyncIterableIterator<News> {
+class Listener implements AsyncIterableIterator<RunNews> {
   readonly #runId: string
-  readonly #waiting: News[] = []
+  readonly #waiting: RunNews[] = []
   #dropped = 0
   #ended = false
   #wake: (() => void) | null = null
@@ -61,7 +61,7 @@ class Listener implements AsyncIterableIterator<News> {
     this.#runId = runId
   }
 
-  push(news: News): void {
+  push(news: RunNews): void {
     if (this.#ended) return
     if (this.#waiting.length >= MAX_WAITING && news.kind !== 'drive') this.#dropped++
     else this.#waiting.push(news)
@@ -73,7 +73,7 @@ class Listener implements AsyncIterableIterator<News> {
     this.#wake?.()
   }
 
-  async next(): Promise<IteratorResult<News>> {
+  async next(): Promise<IteratorResult<RunNews>> {
     for (;;) {
       const news = this.#waiting.shift()
       if (news) return { done: false, value: news }

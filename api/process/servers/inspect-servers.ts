@@ -4,7 +4,7 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import type { ServersConfig } from '../config/config.ts'
 import { type Unsafe, unsafeIn } from './durability.ts'
 import { postgresProblem } from './postgres-access.ts'
-import { type Rights, rightsIn } from './rights.ts'
+import { rightsIn, type SchemaRights } from './rights.ts'
 import { schemasOf } from './schemas.ts'
 
 export interface TablesLook {
@@ -44,7 +44,7 @@ export interface ServersLook {
     | {
         readonly version: string
         readonly mayCreate: boolean
-        readonly rights: Rights
+        readonly rights: SchemaRights
         readonly unsafe: readonly Unsafe[]
         readonly tables: TablesLook | null
       }

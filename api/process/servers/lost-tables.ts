@@ -1,7 +1,7 @@
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { type Home, ProjectionError } from '../../../projections/index.ts'
-import { holds } from '../host/losses/find.ts'
+import { logContains } from '../host/losses/find.ts'
 
 // Tables that do not belong to the log, or not yet.
 
@@ -17,7 +17,7 @@ export const comesBack = (error: unknown): boolean =>
 export async function notHeld(home: Home, log: EventLog): Promise<Cursor | null> {
   try {
     const { position } = await home.read(async () => null)
-    return position === null || (await holds(log, position)) ? null : position
+    return position === null || (await logContains(log, position)) ? null : position
   } catch (error) {
     if (comesBack(error)) return null
     throw error

@@ -1,7 +1,7 @@
 import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../../adapters/eventstore/options.ts'
-import { greet } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/ask.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { otherLog } from '../../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../../projections/postgres.ts'
@@ -46,7 +46,7 @@ async function mustBeFree(url: string, namespace: string): Promise<void> {
   const pool = openPool({ url, max: 1 })
   const schemas = schemasOf(namespace)
   try {
-    await greet(pool)
+    await waitForServer(pool)
     const { position } = await new PostgresHome({ pool, schema: schemas.tables }).look()
     if (position) throw otherLog(position.logId, null)
     for (const schema of await schemasThere(pool, Object.values(schemas)))

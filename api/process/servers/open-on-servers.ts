@@ -1,5 +1,5 @@
 import { EventStoreWorkSubscription } from '../../../adapters/eventstore/work-subscription.ts'
-import { greet } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/ask.ts'
 import { PostgresBlobs } from '../../../adapters/postgres/blobs.ts'
 import { PostgresLeases } from '../../../adapters/postgres/leases.ts'
 import { base32, externalStream } from '../../../domain/log/ids.ts'
@@ -69,7 +69,7 @@ export async function openOnServers(
     opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
     const schemas = schemasOf(namespace)
     const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
-    await reach(() => greet(pool, own.patienceMs))
+    await reach(() => waitForServer(pool, own.patienceMs))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
     const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { schemasOf } from './schemas.ts'
 
 /** The rights of the PostgreSQL user on the schemas of a deployment. */
-export interface Rights {
+export interface SchemaRights {
   /** False: a standby, or a read-only server. */
   readonly takesWrites: boolean
   /** Tables that the user may not read and write. */
@@ -34,9 +34,9 @@ const ASKED = `${OURS}
     exists(select from tables where name = $3 || '.blobs') as blobs`
 
 /** Queries the rights without creating anything. Rejects with the client's error. */
-export async function rightsIn(pool: Pool, namespace: string): Promise<Rights> {
+export async function rightsIn(pool: Pool, namespace: string): Promise<SchemaRights> {
   const { leases, blobs, models, tables: views } = schemasOf(namespace)
   const named = [views, `${views}_control`, leases, blobs, models]
   const generations = `^${views}_\\d{1,15}(_views)?$`
-  return (await pool.query<Rights>(ASKED, [named, leases, blobs, generations, views])).rows[0]!
+  return (await pool.query<SchemaRights>(ASKED, [named, leases, blobs, generations, views])).rows[0]!
 }

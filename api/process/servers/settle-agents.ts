@@ -1,4 +1,4 @@
-import { told } from '../../operations/notices.ts'
+import { operatorText } from '../../operations/notices.ts'
 import type { Services } from '../../operations/services.ts'
 
 /**
@@ -20,7 +20,7 @@ export function settleNowAndThen(
       silent = false
     } catch (error) {
       // Other parts report servers that do not answer.
-      if (!silent && !closed.aborted) warn(`runs of other agents stay open for now: ${told(error)}`)
+      if (!silent && !closed.aborted) warn(`runs of other agents stay open for now: ${operatorText(error)}`)
       silent = true
     }
   }

@@ -17,8 +17,8 @@ import {
 } from '../../../projections/index.ts'
 import { unlessAborted } from '../../operations/concurrency/unless-aborted.ts'
 import { withinOr } from '../../operations/concurrency/within-or.ts'
-import { alike, told } from '../../operations/notices.ts'
-import { holds, holdsEvents } from '../host/losses/find.ts'
+import { alike, operatorText } from '../../operations/notices.ts'
+import { holdsEvents, logContains } from '../host/losses/find.ts'
 import type { Tables } from '../host/table-answers.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'
@@ -177,7 +177,7 @@ export class SharedTables implements Tables {
   async #isLess(shown: Cursor | null): Promise<boolean> {
     const told = this.#reached
     if (told === null || told.position <= (shown?.position ?? -1)) return false
-    if (await holds(this.#options.log, told)) return true
+    if (await logContains(this.#options.log, told)) return true
     if (this.#reached === told) this.#reached = null
     return false
   }
@@ -259,7 +259,7 @@ export class SharedTables implements Tables {
   /** Reports an error. A repeated error is reported only once. */
   #tell(error: unknown): void {
     const said = error instanceof Error ? error.message : String(error)
-    if (!alike(said, this.#said)) this.#options.warn(`the tables: ${told(error)}`)
+    if (!alike(said, this.#said)) this.#options.warn(`the tables: ${operatorText(error)}`)
     this.#said = said
   }
 

@@ -4,9 +4,9 @@ import { Problem } from '../../operations/problem.ts'
 import {
   Collected,
   cellOf,
-  type SqlAnswer,
   type SqlAuditor,
   type SqlLimits,
+  type SqlResult,
   selectIn,
 } from '../../operations/sql/auditor.ts'
 import type { ServersConfig } from '../config/config.ts'
@@ -62,7 +62,7 @@ export class PostgresAuditor implements SqlAuditor {
     this.#pool = auditPostgres === null ? null : openPool({ url: auditPostgres, max: AT_ONCE })
   }
 
-  async ask(text: string, { rows, ms }: SqlLimits): Promise<SqlAnswer> {
+  async ask(text: string, { rows, ms }: SqlLimits): Promise<SqlResult> {
     const one = selectIn(text)
     if (one === null) throw new Problem('SQL_REFUSED', 'this is no SELECT; send one SELECT over the tables')
     if (this.#pool === null) throw new Problem('SQL_UNAVAILABLE', NO_LOGIN)

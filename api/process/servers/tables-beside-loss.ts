@@ -3,7 +3,7 @@ import { LogError } from '../../../domain/log/errors.ts'
 import type { BlobStore, Clock, EventLog } from '../../../domain/ports/index.ts'
 import { type Home, Projections, rebuildElsewhere } from '../../../projections/index.ts'
 import type { Loss } from '../../operations/losses/loss.ts'
-import { findLoss, holds } from '../host/losses/find.ts'
+import { findLoss, logContains } from '../host/losses/find.ts'
 import { LossGate } from '../host/losses/gate.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import type { LossServices } from '../host/losses/losses-of-log.ts'
@@ -95,7 +95,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
 
   const found = async (): Promise<Loss | null> => {
     unheld = memory.lost
-    if (unheld !== null && (await holds(log, unheld))) unheld = null
+    if (unheld !== null && (await logContains(log, unheld))) unheld = null
     if (unheld === null) memory.settle()
     return lossOnServers(stores, unheld)
   }
@@ -113,7 +113,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
   }
   /** Whether the loss was accepted or undone. Only this process knows of a loss without evidence in the tables. */
   const isOver = async ({ tables: witness }: Loss) =>
-    (await lossOnServers(stores)) === null && (unheld === null || witness !== null || (await holds(log, unheld)))
+    (await lossOnServers(stores)) === null && (unheld === null || witness !== null || (await logContains(log, unheld)))
 
   const lookOnce = async () => {
     if (gate.over !== null) return

@@ -1,13 +1,13 @@
 import { effect, signal } from '@preact/signals'
-import { told } from '../client/api.ts'
+import { errorText } from '../client/api.ts'
 import { path } from '../page/router.ts'
 
 /** The result of the last command of this page. */
-export const outcome = signal<{ readonly ok: boolean; readonly text: string } | null>(null)
+export const lastOutcome = signal<{ readonly ok: boolean; readonly text: string } | null>(null)
 // Navigation clears the result, because it refers to the previous screen.
 effect(() => {
   path.value
-  outcome.value = null
+  lastOutcome.value = null
 })
 
 /** True while a command is being sent. {@link run} then refuses a second one. */
@@ -19,10 +19,10 @@ export async function run(done: string, command: () => Promise<unknown>): Promis
   busy.value = true
   try {
     await command()
-    outcome.value = { ok: true, text: done }
+    lastOutcome.value = { ok: true, text: done }
     return true
   } catch (error) {
-    outcome.value = { ok: false, text: told(error) }
+    lastOutcome.value = { ok: false, text: errorText(error) }
     return false
   } finally {
     busy.value = false

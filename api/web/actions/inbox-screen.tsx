@@ -3,10 +3,10 @@ import type { AskView } from '../../operations/approvals/schemas.ts'
 import { useKeys } from '../page/keys.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
-import { isMore, waiting, waitingFault } from '../page/waiting.ts'
+import { isMore, waitingAsks, waitingFault } from '../page/waiting.ts'
 import { AskCard } from './ask-card.tsx'
-import { inPlace, keyOf } from './asked.ts'
-import { Outcome } from './outcome.tsx'
+import { askKey, inPlace } from './asked.ts'
+import { CommandOutcome } from './outcome.tsx'
 
 /**
  * The questions of all runs to people. A question that someone decides while the page is open stays and shows who
@@ -17,20 +17,20 @@ export function InboxScreen() {
   const [kept, setKept] = useState<readonly AskView[]>([])
   // The card that receives the keys. No card receives them after this card disappears.
   const [chosen, setChosen] = useState<{ readonly key: string; readonly index: number } | null>(null)
-  const open = waiting.value
+  const open = waitingAsks.value
   useEffect(() => {
     if (open !== null) setKept((before) => inPlace(before, open))
   }, [open])
   useEffect(() => {
-    if (chosen === null && kept[0] !== undefined) setChosen({ key: keyOf(kept[0]), index: 0 })
+    if (chosen === null && kept[0] !== undefined) setChosen({ key: askKey(kept[0]), index: 0 })
   }, [chosen, kept])
-  const at = kept.findIndex((ask) => keyOf(ask) === chosen?.key)
+  const at = kept.findIndex((ask) => askKey(ask) === chosen?.key)
   const move = (by: 1 | -1) => {
     const from = at >= 0 ? at + by : (chosen?.index ?? 0) - (by < 0 ? 1 : 0)
     const index = Math.min(kept.length - 1, Math.max(0, from))
     const ask = kept[index]
     if (ask === undefined) return
-    setChosen({ key: keyOf(ask), index })
+    setChosen({ key: askKey(ask), index })
     document.querySelectorAll('.inbox > li')[index]?.scrollIntoView({ block: 'nearest' })
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
@@ -40,7 +40,7 @@ export function InboxScreen() {
         <h1>Inbox</h1>
         <span class="quiet">j, k: the next, the one before · a: approve · r: reject with a reason</span>
       </div>
-      <Outcome />
+      <CommandOutcome />
       {waitingFault.value !== '' && (
         <p class="fault" role="alert">
           {waitingFault.value}
@@ -54,7 +54,7 @@ export function InboxScreen() {
       ) : (
         <ol class="inbox">
           {kept.map((ask, index) => (
-            <li key={keyOf(ask)} aria-current={index === at || undefined}>
+            <li key={askKey(ask)} aria-current={index === at || undefined}>
               <AskCard ask={ask} keys={index === at} />
             </li>
           ))}

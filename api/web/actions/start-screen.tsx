@@ -4,7 +4,7 @@ import { go } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { busy, run } from './command.ts'
-import { Outcome } from './outcome.tsx'
+import { CommandOutcome } from './outcome.tsx'
 
 /** Reads a form member. Empty members are undefined. */
 const filled = (form: FormData) => (name: string) => String(form.get(name) ?? '').trim() || undefined
@@ -36,7 +36,7 @@ export function StartScreen() {
       <div class="bar">
         <h1>Start a run</h1>
       </div>
-      <Outcome />
+      <CommandOutcome />
       <form class="form start" onSubmit={start}>
         <label>
           Task

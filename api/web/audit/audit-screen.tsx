@@ -3,7 +3,7 @@ import { useTitle } from '../page/title.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { AskTab } from './ask/ask-tab.tsx'
 import { LogTab } from './log/log-tab.tsx'
-import { ProofTab } from './proof/proof-tab.tsx'
+import { AuditProofTab } from './proof/proof-tab.tsx'
 import { TablesTab } from './tables/tables-tab.tsx'
 
 const TABS = [
@@ -23,7 +23,15 @@ export function AuditScreen() {
         <h1>Audit</h1>
       </div>
       <Tabs label="Audit" tabs={TABS} at={tab} onChange={(name) => setQuery({ tab: name === 'ask' ? null : name })}>
-        {tab === 'proof' ? <ProofTab /> : tab === 'tables' ? <TablesTab /> : tab === 'log' ? <LogTab /> : <AskTab />}
+        {tab === 'proof' ? (
+          <AuditProofTab />
+        ) : tab === 'tables' ? (
+          <TablesTab />
+        ) : tab === 'log' ? (
+          <LogTab />
+        ) : (
+          <AskTab />
+        )}
       </Tabs>
     </div>
   )

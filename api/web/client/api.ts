@@ -85,7 +85,7 @@ export const asOne = () => ({
 })
 
 /** The text of an error for a person. */
-export const told = (error: unknown): string =>
+export const errorText = (error: unknown): string =>
   error instanceof Refused
     ? error.message
     : error instanceof TypeError

@@ -26,7 +26,7 @@ function take(kept: Kept | null): void {
 addEventListener('storage', ({ key }) => (key === PLACE || key === null) && take(read()))
 
 /** Why there is no session. Null: there is one, or the page has not tried to get one. */
-export const refusal = signal<string | null>(null)
+export const sessionRefusal = signal<string | null>(null)
 
 /** The name that this person's commands record. */
 export const person = (): string => session.value?.by ?? 'anonymous'
@@ -48,7 +48,7 @@ export async function exchangeCode(): Promise<void> {
   const answer = await fetch('/v1/session', { method: 'POST', headers: { authorization: `Keepup-Code ${code}` } })
   const body = (await answer.json()) as { key: string; by: string | null; detail?: string }
   if (!answer.ok) {
-    refusal.value = body.detail ?? `the server answered ${answer.status}`
+    sessionRefusal.value = body.detail ?? `the server answered ${answer.status}`
     return
   }
   const kept = { key: body.key, by: body.by }

@@ -3,7 +3,7 @@ import type { ComparedPlace, RunComparison } from '../../operations/history/comp
 import { api, take } from '../client/api.ts'
 
 export type Compared = z.infer<typeof RunComparison>
-export type Place = z.infer<typeof ComparedPlace>
+export type ComparedPoint = z.infer<typeof ComparedPlace>
 
 const PART = 2_000
 /** The most places shown of a long run. */
@@ -30,12 +30,13 @@ export async function compare(a: string, b: string): Promise<Compared> {
 }
 
 /** `=` equal, `±` different, `-` only in the first run, `+` only in the second. */
-export const signOf = ({ same, a, b }: Place): string => (same ? '=' : a === null ? '+' : b === null ? '-' : '±')
+export const signOf = ({ same, a, b }: ComparedPoint): string =>
+  same ? '=' : a === null ? '+' : b === null ? '-' : '±'
 
-export const nameOf = ({ path }: Pick<Place, 'path'>): string => path.join(' / ')
+export const nameOf = ({ path }: Pick<ComparedPoint, 'path'>): string => path.join(' / ')
 
 /** The next differing place after or before `from`. -1: none. */
-export function nextDifference(places: readonly Place[], from: number, by: 1 | -1): number {
+export function nextDifference(places: readonly ComparedPoint[], from: number, by: 1 | -1): number {
   for (let i = from + by; i >= 0 && i < places.length; i += by) if (!places[i]!.same) return i
   return -1
 }

@@ -1,11 +1,11 @@
 import { shown } from '../parts/shown.ts'
-import { nameOf, type Place } from './compared.ts'
+import { type ComparedPoint, nameOf } from './compared.ts'
 import { ValueDiff } from './value-diff.tsx'
 
 const WORDS = { asked: 'what was asked', answered: 'what was answered', decided: 'what was decided' } as const
 
 /** One place of two runs: its position in each run, and the differences. */
-export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Place }) {
+export function PlaceDetail({ a, b, place }: { a: string; b: string; place: ComparedPoint }) {
   return (
     <section class="pane detail" aria-label="Place">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
@@ -27,7 +27,7 @@ export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Plac
   )
 }
 
-function Side({ name, runId, said }: { name: string; runId: string; said: Place['a'] }) {
+function Side({ name, runId, said }: { name: string; runId: string; said: ComparedPoint['a'] }) {
   if (said === null) return <>not in the {name}</>
   const agent = said.agentId === runId ? '' : `&agent=${said.agentId}`
   return (

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { DocumentEntry } from '../../operations/document/schemas.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { api, take, told } from '../client/api.ts'
+import { api, errorText, take } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 
 const PAGE = 500
@@ -34,7 +34,7 @@ export class DocumentModel {
         if (page.next === null) return
       }
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     } finally {
       this.#reading = false
     }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
 import { api, refusalOf, send, take } from '../client/api.ts'
 import { setQuery } from '../page/router.ts'
-import { count, instant } from '../parts/format.ts'
+import { countText, instant } from '../parts/format.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { PatchView } from '../parts/patch-view.tsx'
@@ -178,7 +178,7 @@ function Verdict({ documentId }: { documentId: string }) {
         <div role="status">
           <p class={ok ? 'good' : 'bad'}>{ok ? '✓ The proof holds.' : '✗ The proof is broken.'}</p>
           <p>
-            {count(events, 'event')} chained, {count(digests, 'state')} folded again and equal
+            {countText(events, 'event')} chained, {countText(digests, 'state')} folded again and equal
           </p>
           {problems.map(({ revision, code, message }) => (
             <p key={`${revision}${code}`} class="bad">

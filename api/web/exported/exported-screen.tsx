@@ -3,13 +3,13 @@ import { type EventContent, substance } from '../../cli/output/event-text.ts'
 import { useKeys } from '../page/keys.ts'
 import { setQuery } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'
-import { clock, count, instant } from '../parts/format.ts'
+import { clock, countText, instant } from '../parts/format.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { placeIn } from '../run/position.ts'
+import { positionIn } from '../run/position.ts'
 import { toneOf } from '../run/timeline/tone.ts'
-import { bodyOf, type Checked, checkExport, type Exported } from './exported.ts'
+import { type Checked, checkExport, type Exported, exportedBody } from './exported.ts'
 import { notOpened, openExport, opened } from './opened.ts'
 
 const ROW = 24
@@ -54,7 +54,7 @@ const Empty = () => (
 
 function Events({ exported }: { exported: Exported }) {
   const { head, lines, name } = exported
-  const place = placeIn(lines.length)
+  const place = positionIn(lines.length)
   const go = (to: number) => setQuery({ at: String(Math.min(lines.length - 1, Math.max(0, to))) })
   useKeys({ j: () => go(place + 1), k: () => go(place - 1), Home: () => go(0), End: () => go(lines.length - 1) })
   const line = lines[place]
@@ -62,8 +62,8 @@ function Events({ exported }: { exported: Exported }) {
     <>
       <p class="about">
         <bdi>{shown(name)}</bdi>: run <span class="mono">{shown(head.runId)}</span> of the log{' '}
-        <span class="mono">{shown(head.logId)}</span>, {count(lines.length, 'event')} of{' '}
-        {count(head.streams.length, 'stream')}. <Check exported={exported} />
+        <span class="mono">{shown(head.logId)}</span>, {countText(lines.length, 'event')} of{' '}
+        {countText(head.streams.length, 'stream')}. <Check exported={exported} />
       </p>
       <div class="panes two">
         <section class="pane">
@@ -99,7 +99,7 @@ function Events({ exported }: { exported: Exported }) {
                   </span>
                 </h2>
                 <p class="quiet">{instant(line.header.timestamp)}</p>
-                <JsonView key={place} value={bodyOf(lines, line)} name="payload" />
+                <JsonView key={place} value={exportedBody(lines, line)} name="payload" />
                 <JsonView key={`h${place}`} value={{ ...line.header, hash: line.hash }} name="header" />
               </>
             )}
@@ -113,7 +113,7 @@ function Events({ exported }: { exported: Exported }) {
 /** One line about an event, as in other lists of events. */
 function said({ lines }: Exported, i: number): string {
   const line = lines[i]!
-  return substance({ ...line.header, payload: bodyOf(lines, line) } as EventContent)
+  return substance({ ...line.header, payload: exportedBody(lines, line) } as EventContent)
 }
 
 function Check({ exported }: { exported: Exported }) {
@@ -141,8 +141,8 @@ function Check({ exported }: { exported: Exported }) {
   return (
     <span role="status" class={done ? 'good' : 'quiet'}>
       {done
-        ? `✓ The proof holds: ${count(events, 'event')} chained, each body as it was sealed`
-        : `checking … ${count(events, 'event')}`}
+        ? `✓ The proof holds: ${countText(events, 'event')} chained, each body as it was sealed`
+        : `checking … ${countText(events, 'event')}`}
     </span>
   )
 }

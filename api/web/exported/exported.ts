@@ -26,8 +26,8 @@ export interface Exported {
 }
 
 /** The file is not an export of `keepup export`. */
-export class NoExport extends Error {
-  override readonly name = 'NoExport'
+export class NotAnExport extends Error {
+  override readonly name = 'NotAnExport'
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -55,11 +55,11 @@ function parsed(text: string, number: number): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new NoExport(`line ${number} is no JSON`)
+    throw new NotAnExport(`line ${number} is no JSON`)
   }
 }
 
-/** Reads an export line by line. Skips long results, which have separate lines. Rejects with {@link NoExport}. */
+/** Reads an export line by line. Skips long results, which have separate lines. Rejects with {@link NotAnExport}. */
 export async function readExport(name: string, texts: AsyncIterable<string>): Promise<Exported> {
   let head: Head | null = null
   const lines: Line[] = []
@@ -70,16 +70,16 @@ export async function readExport(name: string, texts: AsyncIterable<string>): Pr
     const value = parsed(text, number)
     if (head === null) {
       if (!isHead(value as Partial<Head> | null))
-        throw new NoExport(
+        throw new NotAnExport(
           `its first line is none of an export of version ${VERSION}; make one with: keepup export RUN > run.ndjson`,
         )
       head = value as Head
     } else {
-      if (!isLine(value as Partial<Line> | null)) throw new NoExport(`line ${number} is no event`)
+      if (!isLine(value as Partial<Line> | null)) throw new NotAnExport(`line ${number} is no event`)
       lines.push(value as Line)
     }
   }
-  if (head === null) throw new NoExport('it is empty')
+  if (head === null) throw new NotAnExport('it is empty')
   return { name, head, lines }
 }
 
@@ -110,7 +110,7 @@ const toHex = (bytes: ArrayBuffer): string =>
  * The body of an event. An event of a call also gets the call's arguments from the model's answer. Null: erased, or not
  * JSON.
  */
-export function bodyOf(lines: readonly Line[], line: Line): JsonObject | null {
+export function exportedBody(lines: readonly Line[], line: Line): JsonObject | null {
   const body = decoded(line)
   const ref = body?.argumentsRef as { readonly revision: number; readonly block: number } | undefined
   if (body === null || typeof ref !== 'object' || ref === null) return body

@@ -8,12 +8,12 @@ import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Chart } from './chart.tsx'
 import { daysOf } from './days.ts'
 
-export type Which = z.input<typeof NumbersQuery>
+export type NumbersFilter = z.input<typeof NumbersQuery>
 
 interface Props {
   readonly numbers: Numbers
   readonly cost: Cost
-  readonly which: Which
+  readonly which: NumbersFilter
 }
 
 const PARTS: readonly (readonly [CostBy, string, string])[] = [
@@ -96,7 +96,7 @@ export const Tile = ({ name, value, more }: { name: string; value: string; more:
   </div>
 )
 
-function Part({ by, title, name, which }: { by: CostBy; title: string; name: string; which: Which }) {
+function Part({ by, title, name, which }: { by: CostBy; title: string; name: string; which: NumbersFilter }) {
   const found = useLoaded(`${by} ${JSON.stringify(which)}`, () => take(api.v1.cost.$get({ query: { ...which, by } })))
   return (
     <>

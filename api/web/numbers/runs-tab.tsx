@@ -6,7 +6,7 @@ import { api, take } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Chart } from './chart.tsx'
-import { Tile, times, type Which } from './cost-tab.tsx'
+import { type NumbersFilter, Tile, times } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
 
 const MOST = 1_000
@@ -14,7 +14,7 @@ const MOST = 1_000
 const PHASE = 4
 
 /** The results of runs, and the recoveries among them. */
-export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost; which: Which }) {
+export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost; which: NumbersFilter }) {
   const days = daysOf(cost, numbers)
   const sum = (of: 'started' | 'completed' | 'failed') => days.reduce((all, day) => all + day[of], 0)
   return (
@@ -57,7 +57,7 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
  * Counts of started and ended recoveries, then each recovery. The data comes from the events, because the tables do not
  * contain recoveries.
  */
-function Recoveries({ which: { run, since } }: { which: Which }) {
+function Recoveries({ which: { run, since } }: { which: NumbersFilter }) {
   const found = useLoaded(`recoveries ${run}`, async () => {
     const { questions } = await take(api.v1.sql.questions.$get({}))
     const { sql } = questions.find(({ name }) => name === 'recoveries')!

@@ -1,11 +1,11 @@
-import { refusal } from '../client/session.ts'
+import { sessionRefusal } from '../client/session.ts'
 
 /** The screen for a browser without a session. */
 export function SignIn() {
   return (
     <main class="notice" id="content">
       <h1>Open this page with a link of its own</h1>
-      {refusal.value !== null && <p role="alert">{refusal.value}</p>}
+      {sessionRefusal.value !== null && <p role="alert">{sessionRefusal.value}</p>}
       <p>This browser has no session with this server, or it has ended. On the computer of the server, type:</p>
       <pre>keepup open</pre>
       <p>

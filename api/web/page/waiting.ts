@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { AskView } from '../../operations/approvals/schemas.ts'
-import { api, take, told } from '../client/api.ts'
+import { api, errorText, take } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { Throttle } from '../parts/throttle.ts'
 
@@ -9,13 +9,13 @@ const MOST = '200'
 const PAUSE = 400
 
 /** Everything that waits for people: approvals, decisions on unknown outcomes, answers. Null: not known yet. */
-export const waiting = signal<readonly AskView[] | null>(null)
+export const waitingAsks = signal<readonly AskView[] | null>(null)
 /** True if the list does not contain all approvals. */
 export const isMore = signal(false)
 /** The tasks of the waiting runs by run id. Null: the run has no task yet. */
 export const taskOf = signal<ReadonlyMap<string, string | null>>(new Map())
 export const waitingFault = signal('')
-export const waitingForPeople = computed(() => waiting.value?.length ?? 0)
+export const waitingForPeople = computed(() => waitingAsks.value?.length ?? 0)
 
 /** The event types that can change the list. */
 const CHANGES =
@@ -34,12 +34,12 @@ async function look(): Promise<void> {
         ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
       }),
     )
-    waiting.value = [...asked, ...doubts, ...questions]
+    waitingAsks.value = [...asked, ...doubts, ...questions]
     isMore.value = next !== null
     waitingFault.value = ''
-    if (waiting.value.some(({ runId }) => !taskOf.value.has(runId))) await lookUpTasks()
+    if (waitingAsks.value.some(({ runId }) => !taskOf.value.has(runId))) await lookUpTasks()
   } catch (error) {
-    waitingFault.value = told(error)
+    waitingFault.value = errorText(error)
   }
 }
 

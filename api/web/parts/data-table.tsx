@@ -11,7 +11,7 @@ const MOST = 200
 const TEXT = 300
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-export interface Column {
+export interface DataColumn {
   readonly name: string
   /** Absent: the name. */
   readonly title?: string
@@ -22,7 +22,7 @@ export interface Column {
 export interface DataTableProps {
   /** Names the rows for screen readers, and is the start of the file name of a download. */
   readonly label: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly DataColumn[]
   readonly rows: readonly (readonly SqlCell[])[]
 }
 

@@ -24,7 +24,7 @@ export function ago(at: string, now: number): string {
 export const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id)
 
 /** `1 event`, `2 events`. */
-export const count = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+export const countText = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 
 /** The time of day in the chosen zone, to the second. {@link instant} gives the full form, for titles. */
 export const clock = (ms: number): string => new Date(ms).toLocaleTimeString('en-GB', zoned())

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { told } from '../client/api.ts'
+import { errorText } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 
 export type Loading<T> = { readonly value: T } | { readonly fault: string } | null
@@ -20,7 +20,7 @@ export function useLoaded<T>(key: string, ask: () => Promise<T>, round = 0): Loa
     const set = (loading: Loading<T>) => over || setFound({ key, loading })
     ask().then(
       (value) => set({ value }),
-      (error: unknown) => set({ fault: told(error) }),
+      (error: unknown) => set({ fault: errorText(error) }),
     )
     return () => {
       over = true

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { api, take, told } from '../client/api.ts'
+import { api, errorText, take } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { EventCache, type ReadEvents } from './event-cache.ts'
 import { Outline } from './outline.ts'
@@ -78,7 +78,7 @@ export class AgentModel {
         if (this.outline.length >= part.length) return
       }
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     }
   }
 }

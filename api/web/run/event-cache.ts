@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { told } from '../client/api.ts'
+import { errorText } from '../client/api.ts'
 
 const PAGE = 50
 const MOST = 80
@@ -86,7 +86,7 @@ export class EventCache {
       }
     } catch (error) {
       this.#failed.add(page)
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     } finally {
       this.#asked.delete(page)
       this.#load()

@@ -160,7 +160,7 @@ export function after(numbers: readonly number[], value: number): number {
 }
 
 /** Parses a typed position: `120` an event, `s12` a step, `t4` a turn, `end`. Null: not valid. */
-export function placeOf(outline: Outline, text: string): number | 'end' | null {
+export function parsePosition(outline: Outline, text: string): number | 'end' | null {
   const [, what, digits] = /^\s*([st#@]?)\s*(\d{1,9})\s*$/i.exec(text) ?? []
   if (digits === undefined) return /^\s*(?:end|live)\s*$/i.test(text) ? 'end' : null
   const number = Number(digits)

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { told } from '../client/api.ts'
+import { errorText } from '../client/api.ts'
 
 const MOST = 300
 
@@ -54,7 +54,7 @@ export class PositionCache<T> {
         this.current.value = found
       } catch (error) {
         this.#failed = revision
-        this.fault.value = told(error)
+        this.fault.value = errorText(error)
       }
     }
     this.#asking = false

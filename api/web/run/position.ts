@@ -10,5 +10,5 @@ export const at = computed<number | null>(() => {
 export const goTo = (revision: number | null): void => setQuery({ at: revision === null ? null : String(revision) })
 
 /** The position in a stream of `length` events. */
-export const placeIn = (length: number): number =>
+export const positionIn = (length: number): number =>
   at.value === null ? Math.max(0, length - 1) : Math.min(at.value, Math.max(0, length - 1))

@@ -2,14 +2,14 @@ import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { EventView } from '../../operations/events/schemas.ts'
 import type { RunDetail, RunTree } from '../../operations/runs/schemas.ts'
-import { api, take, told } from '../client/api.ts'
+import { api, errorText, take } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { AgentModel } from './agent-model.ts'
 import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
 
 export type Detail = z.infer<typeof RunDetail>
-export type Node = RunTree['agents'][number]
+export type TreeNode = RunTree['agents'][number]
 
 const PAUSE = 250
 
@@ -69,7 +69,7 @@ export class RunModel {
       this.tree.value = await take(api.v1.runs[':id'].tree.$get({ param }))
       this.fault.value = ''
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     }
   }
 

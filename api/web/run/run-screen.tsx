@@ -11,7 +11,7 @@ import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
 import { Scrubber } from '../scrubber/scrubber.tsx'
 import { DetailPane } from './detail/detail-pane.tsx'
-import { at, placeIn } from './position.ts'
+import { at, positionIn } from './position.ts'
 import { reasonsOf } from './reasons.ts'
 import { type Detail, RunModel } from './run-model.ts'
 import { TimelinePane } from './timeline/timeline-pane.tsx'
@@ -40,7 +40,7 @@ export function RunScreen({ runId }: { runId: string }) {
   const isStranger = model.isStranger(asked)
   const agentId = isStranger ? runId : asked
   const agent = model.agent(agentId)
-  const place = placeIn(agent.length.value)
+  const place = positionIn(agent.length.value)
   const states = model.states(agentId)
   const governed = model.governs(agentId)
   useCall(agent)

@@ -15,7 +15,10 @@ export function peopleFirst<T extends { readonly runId: string }>(waiting: reado
 }
 
 /** Puts a fresh page before the known runs that follow it. Returns only the page if its last run is not known. */
-export function grown<T extends { readonly runId: string }>(fresh: readonly T[], known: readonly T[]): readonly T[] {
+export function prependPage<T extends { readonly runId: string }>(
+  fresh: readonly T[],
+  known: readonly T[],
+): readonly T[] {
   const last = fresh.at(-1)?.runId
   const at = last === undefined ? -1 : known.findIndex((run) => run.runId === last)
   return at < 0 ? fresh : [...fresh, ...known.slice(at + 1)]
@@ -26,7 +29,7 @@ export const askOf = (waiting: readonly { readonly for: string }[]): string | nu
   waiting.find((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')?.for ?? null
 
 /** The run id after a keyboard move. Clamped to the list. */
-export function moved(ids: readonly string[], selected: string | null, by: number): string | null {
+export function moveSelection(ids: readonly string[], selected: string | null, by: number): string | null {
   if (ids.length === 0) return null
   const at = selected === null ? -1 : ids.indexOf(selected)
   return ids[Math.min(ids.length - 1, Math.max(0, at + by))] ?? null

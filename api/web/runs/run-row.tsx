@@ -1,7 +1,7 @@
 import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { Ago } from '../parts/ago.tsx'
-import { count, short } from '../parts/format.ts'
+import { countText, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { askOf } from './filters.ts'
 import { StatusMark } from './status-mark.tsx'
@@ -13,7 +13,7 @@ const ASKS: Readonly<Record<string, string>> = {
 }
 
 /** A run in a list. */
-export function RunRow({ run, selected }: { run: Run; selected: boolean }) {
+export function RunListItem({ run, selected }: { run: Run; selected: boolean }) {
   const { runId, task, summary, error, role, model, turn, updatedAt, total } = run
   const ask = askOf(run.waiting)
   const outcome = ask !== null ? ASKS[ask] : (error?.message ?? summary ?? run.phase ?? '')
@@ -36,7 +36,7 @@ export function RunRow({ run, selected }: { run: Run; selected: boolean }) {
       </span>
       <span class="run-figures">
         <span>{dollars(total.nanoDollars)}</span>
-        <span class="quiet">{count(turn, 'turn')}</span>
+        <span class="quiet">{countText(turn, 'turn')}</span>
       </span>
       <span class="run-when">
         <Ago at={updatedAt} />

@@ -2,9 +2,9 @@ import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { RunQuery } from '../../operations/runs/query-schema.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { api, take, told } from '../client/api.ts'
+import { api, errorText, take } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
-import { type Filters, grown, peopleFirst } from './filters.ts'
+import { type Filters, peopleFirst, prependPage } from './filters.ts'
 
 const PAGE = 100
 /** The API's maximum page size. */
@@ -45,12 +45,12 @@ export class RunsModel {
         this.#page({ limit: String(Math.min(MOST, Math.max(PAGE, this.#known.length))) }),
       ])
       this.#first = first?.runs ?? []
-      const all = grown(page.runs, this.#known)
+      const all = prependPage(page.runs, this.#known)
       if (all.length === page.runs.length) this.#next = page.next
       this.#known = all
       this.#show()
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
       this.state.value = this.runs.value.length > 0 ? 'ready' : 'failed'
     }
   }
@@ -69,7 +69,7 @@ export class RunsModel {
       this.#next = page.next
       this.#show()
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     } finally {
       this.#busy = false
     }

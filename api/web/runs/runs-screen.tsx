@@ -4,11 +4,11 @@ import { useKeys } from '../page/keys.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
-import { count, short } from '../parts/format.ts'
+import { countText, short } from '../parts/format.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { filtersIn, moved } from './filters.ts'
-import { RunRow } from './run-row.tsx'
+import { filtersIn, moveSelection } from './filters.ts'
+import { RunListItem } from './run-row.tsx'
 import { RunsModel } from './runs-model.ts'
 
 const ROW = 52
@@ -30,7 +30,7 @@ export function RunsScreen() {
   const runs = model.runs.value
   const selected = query.value.get('run')
   const ids = runs.map(({ runId }) => runId)
-  const move = (by: number) => setQuery({ run: moved(ids, selected, by) })
+  const move = (by: number) => setQuery({ run: moveSelection(ids, selected, by) })
   const marked = query.value.get('compare')
   const mark = () => {
     if (selected === null) return false
@@ -58,7 +58,7 @@ export function RunsScreen() {
         <span class="quiet" role="status">
           {model.state.value === 'loading'
             ? 'loading …'
-            : `${count(runs.length, 'run')}${model.isWhole ? '' : ' and more'}`}
+            : `${countText(runs.length, 'run')}${model.isWhole ? '' : ' and more'}`}
         </span>
         {marked !== null && <span role="status">Choose the run to compare {short(marked)} with, and press c.</span>}
       </div>
@@ -78,7 +78,7 @@ export function RunsScreen() {
           onRange={(_, last) => last >= runs.length - 20 && void model.more()}
           row={(index) => {
             const run = runs[index]!
-            return <RunRow run={run} selected={run.runId === selected} />
+            return <RunListItem run={run} selected={run.runId === selected} />
           }}
         />
       )}

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { useKeys } from '../page/keys.ts'
 import { clock } from '../parts/format.ts'
 import type { AgentModel } from '../run/agent-model.ts'
-import { placeOf } from '../run/outline.ts'
+import { parsePosition } from '../run/outline.ts'
 import { at, goTo } from '../run/position.ts'
 import { Strip } from './strip.tsx'
 
@@ -45,7 +45,7 @@ export function Scrubber({ agent, place }: { agent: AgentModel; place: number })
   })
   const typed = (event: Event) => {
     const box = event.currentTarget as HTMLInputElement
-    const found = placeOf(outline, box.value)
+    const found = parsePosition(outline, box.value)
     box.setCustomValidity(found === null ? 'Type an event (120), a step (s12), a turn (t4), or end' : '')
     if (found === null) return void box.reportValidity()
     if (found === 'end') goTo(null)

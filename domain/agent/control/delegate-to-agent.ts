@@ -6,7 +6,7 @@ import { covers, matches } from '../../calls/tool-patterns.ts'
 import { childAgentId } from '../../log/ids.ts'
 import { REFERENCE } from '../../secrets/reference.ts'
 import type { Amounts, Grant } from '../../tree/events.ts'
-import { eachKind, type Kind, type Nullable } from '../../tree/family.ts'
+import { type BudgetKind, eachKind, type Nullable } from '../../tree/family.ts'
 import { toolsForOther } from '../../tree/outside-tools.ts'
 import { levelFor, rightsOf, shared } from '../../tree/rights.ts'
 import { type AgentSpec, DELEGABLE } from '../../tree/spec.ts'
@@ -139,7 +139,7 @@ const topUpOf = ({ stage }: Call): Amounts | undefined => (stage.at === 'running
 
 function grantFor(state: AgentState, call: Call): Nullable {
   const [share, left, more] = [shareOf(state, call), free(state), topUpOf(call)]
-  const of = (kind: Kind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)
+  const of = (kind: BudgetKind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)
   return {
     tokens: share.tokens === null ? null : of('tokens'),
     nanoDollars: share.nanoDollars === null ? null : of('nanoDollars'),

@@ -13,4 +13,4 @@ const memoryControl = ({ name, description, schema, refusal, request }: MemoryTo
   })
 
 /** The memory tools (seed 001), for agents whose host has a memory. */
-export const MEMORY_TOOLS: readonly ControlTool[] = ALL.map(memoryControl)
+export const MEMORY_CONTROL_TOOLS: readonly ControlTool[] = ALL.map(memoryControl)

@@ -5,7 +5,7 @@ import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
-import { MEMORY_TOOLS } from './memory-tools.ts'
+import { MEMORY_CONTROL_TOOLS } from './memory-tools.ts'
 import { publish } from './publish.ts'
 import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
@@ -33,7 +33,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
 export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
 
 /** Control tools that an agent has only if its spec lists them. */
-const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS, ...MESSAGE_TOOLS]
+const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_CONTROL_TOOLS, ...MESSAGE_TOOLS]
 
 const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
   [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),

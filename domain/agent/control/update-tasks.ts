@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Task, TaskId, TaskStatus } from '../tasks/events.ts'
-import { changedTasks, graphFault, MOST_TASKS, progressOf } from '../tasks/state.ts'
+import { changedTasks, graphFault, MOST_TASKS, taskProgress } from '../tasks/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const Change = z.strictObject({
@@ -41,7 +41,7 @@ export const updateTasks = controlTool({
     const { set, removed, after } = change
     return {
       events: [{ type: 'tasks_updated', body: { set, removed } }],
-      end: { content: after.length === 0 ? 'there are no tasks' : progressOf(after) },
+      end: { content: after.length === 0 ? 'there are no tasks' : taskProgress(after) },
     }
   },
 })

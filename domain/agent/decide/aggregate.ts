@@ -2,28 +2,28 @@ import { CommandRejected } from '../../calls/errors.ts'
 import type { Header } from '../../log/envelope.ts'
 import { agentStream, childAgentId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
-import type { Aggregate, Place } from '../../stream/aggregate.ts'
+import type { Aggregate, StreamPlace } from '../../stream/aggregate.ts'
 import { erasingBy } from '../../stream/erasure.ts'
 import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
 import { reading } from '../events/codec.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { residues } from '../events/residue.ts'
-import { digestOf, FOLD } from '../state/digest.ts'
-import { evolve } from '../state/evolve.ts'
+import { AGENT_FOLD, digestOf } from '../state/digest.ts'
+import { evolveAgent } from '../state/evolve.ts'
 import { type AgentState, REMEMBERED } from '../state/state.ts'
-import type { Command } from './commands.ts'
+import type { AgentCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
-import { decide, type Identity } from './decide.ts'
-import type { Draft } from './decision-builder.ts'
+import { decideAgent, type Identity } from './decide.ts'
+import type { AgentDraft } from './decision-builder.ts'
 import { wakeAt } from './wake-at.ts'
 
 /** The agent as one kind of stream: `agent-<agentId>`. */
-export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> = {
+export const agent: Aggregate<AgentState, AgentEvent, AgentCommand, DecisionContext> = {
   kind: 'agent',
-  fold: FOLD,
+  fold: AGENT_FOLD,
   ...reading,
-  evolve,
-  decide: (state, place, command, context) => decide(state, identityOf(state, place, command), command, context),
+  evolve: evolveAgent,
+  decide: (state, place, command, context) => decideAgent(state, identityOf(state, place, command), command, context),
   wakeAt,
   digest: digestOf,
   commands: (state) => state.commands,
@@ -39,7 +39,7 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
 }
 
 /** A root agent's id is its run id; a child belongs to its parent's run. */
-function identityOf(state: AgentState | null, { stream, revision }: Place, command: Command): Identity {
+function identityOf(state: AgentState | null, { stream, revision }: StreamPlace, command: AgentCommand): Identity {
   const agentId = idOf(stream)
   const born = command.kind === 'start' || command.kind === 'deliver_birth' ? command.birth?.runId : undefined
   return { agentId, runId: state?.runId ?? born ?? agentId, revision }
@@ -48,7 +48,7 @@ function identityOf(state: AgentState | null, { stream, revision }: Place, comma
 /**
  * The whole results that the drafts refer to. A fact that arrives too late is not recorded, and its blob is not stored.
  */
-function attached(drafts: readonly Draft[], command: Command) {
+function attached(drafts: readonly AgentDraft[], command: AgentCommand) {
   const brings = command.kind === 'tool_succeeded' || command.kind === 'tool_reused'
   if (!brings || command.attached === undefined) return []
   const { attachment, bytes } = command.attached

@@ -20,7 +20,7 @@ import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from 
 export const MAX_ERASURE_REASON = 2_000
 export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
 /** Whether the request names the bodies in exactly one of the allowed ways. */
-export function erasable(request: {
+export function namesBodiesOnce(request: {
   revision?: number | undefined
   to?: number | undefined
   all?: true | undefined
@@ -121,7 +121,7 @@ export const Erase = z
     code: ErasureCode.optional(),
     reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
   })
-  .refine(erasable, ERASE_WHICH)
+  .refine(namesBodiesOnce, ERASE_WHICH)
 export type Erase = z.infer<typeof Erase>
 
 export const UserCommand = z.discriminatedUnion('kind', [
@@ -199,7 +199,7 @@ export type PersonCommand = UserCommand | RequestRestore | EndRestore
 export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
 /** Erasure is not a decision on the state: it works on stored bodies (domain/stream/runtime/erasure/erase.ts). */
-export type Command =
+export type AgentCommand =
   | Exclude<UserCommand, { kind: 'erase' | 'start' }>
   | Start
   | ForkAgent

@@ -1,5 +1,5 @@
 import type { StreamContext } from '../../stream/aggregate.ts'
-import type { Health } from '../routing/routing.ts'
+import type { HealthOf } from '../routing/routing.ts'
 import type { Transcript } from '../state/messages.ts'
 
 /** Inputs of a decision from outside the state. The runtime provides them; events record them. */
@@ -14,5 +14,5 @@ export interface DecisionContext extends StreamContext {
   /** A new transcript of the model's messages per call, which the decision may extend. Required if a driver decides. */
   transcript?(): Transcript
   /** The current health figures of the models. A decision that uses them records them. */
-  readonly health?: Health
+  readonly health?: HealthOf
 }

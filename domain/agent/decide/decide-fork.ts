@@ -6,13 +6,18 @@ import { checkBudget } from '../rules/admission.ts'
 import { continues } from '../state/evolve-fork.ts'
 import type { AgentState } from '../state/state.ts'
 import type { DecisionContext } from './context.ts'
-import { DecisionBuilder, type Draft } from './decision-builder.ts'
+import { type AgentDraft, DecisionBuilder } from './decision-builder.ts'
 
 /**
  * The first event of a fork. `state`: the source's state at the fork point. `runId`: of the new run. Throws
  * CommandRejected MODEL_UNKNOWN or SPEC_REFUSED.
  */
-export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
+export function decideFork(
+  state: AgentState,
+  runId: string,
+  body: BodyOf<'forked'>,
+  context: DecisionContext,
+): AgentDraft {
   const { model } = body.changes
   if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
     throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`)

@@ -1,5 +1,5 @@
 import { endCall, failCall } from '../../calls/decide/endings.ts'
-import type { Delivery, Message, Settled } from '../../courier/delivery.ts'
+import type { BusMessage, Delivery, Settled } from '../../courier/delivery.ts'
 import type { Origin } from '../../courier/events.ts'
 import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
@@ -9,7 +9,7 @@ import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import type { BodyOf } from '../events/events.ts'
 import { callWaitingFor, MAX_REQUESTS, subscribersOf, waitsForAnother } from '../state/bus.ts'
-import { bouncedText, messageText, whyNoRoom } from '../state/bus-rules.ts'
+import { bouncedText, busMessageText, whyNoRoom } from '../state/bus-rules.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'
@@ -40,7 +40,7 @@ export function whyNoRequest(state: AgentState, now: number): string | null {
 }
 
 /** Responses are always accepted: their number is bounded by the requests that the agent sent. */
-function whyRefused({ state, context }: DecisionBuilder, { type, payload }: Message): string | null {
+function whyRefused({ state, context }: DecisionBuilder, { type, payload }: BusMessage): string | null {
   if (type === 'response') return null
   return (type === 'request' ? whyNoRequest(state, context.now) : null) ?? whyNoRoom(state, payload)
 }
@@ -87,14 +87,14 @@ export function distribute(
  */
 export function receive(
   d: DecisionBuilder,
-  message: Message,
+  message: BusMessage,
   how: { readonly origin?: Origin; readonly sentAt: string; readonly payload?: Json },
 ): void {
   const { id, from, type, topic, correlationId, payload, refused } = message
   const about = { ...(topic === undefined ? {} : { topic }), ...(correlationId === undefined ? {} : { correlationId }) }
   const call = type === 'response' ? callWaitingFor(d.state, correlationId) : undefined
   const named = call === undefined ? {} : { toolCallId: call.id }
-  d.emit('message_received', { ...how, id, from, type, ...about, text: messageText(message, payload) }, named)
+  d.emit('message_received', { ...how, id, from, type, ...about, text: busMessageText(message, payload) }, named)
   if (call === undefined) return
   const durationMs = d.context.now - call.startedAt
   if (refused === undefined) return endCall(d, call, { result: { content: { from, payload } }, durationMs })
@@ -129,7 +129,7 @@ export function refuseRequests(d: DecisionBuilder): void {
 /** Refuses a request. The event also records the delivery, so that a later courier does not repeat it. */
 function refuse(
   d: DecisionBuilder,
-  { id, from }: Pick<Message, 'id' | 'from'>,
+  { id, from }: Pick<BusMessage, 'id' | 'from'>,
   refused: string,
   origin?: Origin,
   about: { readonly turn?: number } = {},

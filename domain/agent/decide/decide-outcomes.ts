@@ -8,7 +8,7 @@ import { modelInfo } from '../routing/routing.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
-import { planCalls } from '../tasks/plan.ts'
+import { planAgentCalls } from '../tasks/plan.ts'
 import { summaryAnswered, summaryFailed } from '../window/compress.ts'
 import { contextLimit } from '../window/compression.ts'
 import type { OutcomeCommand } from './commands.ts'
@@ -96,7 +96,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   const { reused } = fact
   const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
   endPermissions(d)
-  const planned = planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
+  const planned = planAgentCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
     withRecord(call, reused?.calls[index] ?? null),
   )
   d.emit(

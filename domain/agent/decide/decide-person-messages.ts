@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../calls/errors.ts'
-import type { Message } from '../../courier/delivery.ts'
+import type { BusMessage } from '../../courier/delivery.ts'
 import { placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'
@@ -35,7 +35,7 @@ export function publishForPerson(d: DecisionBuilder, { topic, payload }: SayOnTo
   distribute(d, { ...named(d), topic, payload, sentAt: sentAt(d) })
 }
 
-function named(d: DecisionBuilder): Pick<Message, 'id' | 'from'> {
+function named(d: DecisionBuilder): Pick<BusMessage, 'id' | 'from'> {
   const id = messageId(d.state.agentId, placeOf(d.state, d.state.revision + 1))
   return { id, from: `user:${d.context.by.id}` }
 }

@@ -8,7 +8,7 @@ import type { AgentEvent } from '../events/events.ts'
 import { admit } from '../rules/admission.ts'
 import { withoutDecided } from '../state/loss-rules.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
-import type { Command, OutcomeCommand } from './commands.ts'
+import type { AgentCommand, OutcomeCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
 import { decideChildLost, decideDelivered, decideDelivery } from './decide-deliveries.ts'
 import { decideFork } from './decide-fork.ts'
@@ -50,16 +50,16 @@ const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
   drift_found: true,
 }
 
-const isOutcome = (command: Command): command is OutcomeCommand => Object.hasOwn(OUTCOMES, command.kind)
+const isOutcome = (command: AgentCommand): command is OutcomeCommand => Object.hasOwn(OUTCOMES, command.kind)
 
 /**
  * Decides a command. Pure, given the context. Throws CommandRejected or DeliveryRefused for requests and deliveries.
  * Outcomes are never rejected: a repeated or late outcome emits no event.
  */
-export function decide(
+export function decideAgent(
   state: AgentState | null,
   identity: Identity,
-  command: Command,
+  command: AgentCommand,
   context: DecisionContext,
 ): Decision {
   if (command.kind === 'fork') {

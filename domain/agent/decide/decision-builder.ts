@@ -1,6 +1,6 @@
 import type { Call } from '../../calls/call.ts'
 import type { CallDecision } from '../../calls/decide/decision.ts'
-import { keyOf } from '../../courier/ledger.ts'
+import { obligationKey } from '../../courier/ledger.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
@@ -10,14 +10,14 @@ import { wellFormed } from '../../log/well-formed.ts'
 import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
-import { evolve } from '../state/evolve.ts'
+import { evolveAgent } from '../state/evolve.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
 import type { DecisionContext } from './context.ts'
 
 const utf8 = new TextEncoder()
 
-export type Draft = StreamDraft<AgentState, AgentEvent>
+export type AgentDraft = StreamDraft<AgentState, AgentEvent>
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
 /** Events that people cause directly. Events that follow from them are attributed to the runtime. */
@@ -52,7 +52,7 @@ const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'
  */
 export class DecisionBuilder implements CallDecision {
   readonly context: DecisionContext
-  readonly drafts: Draft[] = []
+  readonly drafts: AgentDraft[] = []
   private current: AgentState | null
   private readonly identity: { readonly agentId: string; readonly runId: string }
   private readonly transcript: Transcript | null
@@ -132,7 +132,7 @@ export class DecisionBuilder implements CallDecision {
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, byPerson)
     const causationId =
-      origin !== null ? keyOf(origin) : cause === null ? null : `${agentStream(this.identity.agentId)}@${cause}`
+      origin !== null ? obligationKey(origin) : cause === null ? null : `${agentStream(this.identity.agentId)}@${cause}`
     this.revision++
     const decided = {
       type,
@@ -153,7 +153,7 @@ export class DecisionBuilder implements CallDecision {
         : {}),
       ...(driver === undefined || byPerson ? {} : { driver }),
     } as AgentEvent
-    const after = evolve(this.current, decided)
+    const after = evolveAgent(this.current, decided)
     // A turn's events belong to the input that the turn reads, which is known only after the turn start.
     const inherited = !byPerson && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided

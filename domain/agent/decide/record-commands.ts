@@ -1,12 +1,12 @@
 import type { Artifact, Attachment, Failure, PlannedCall } from '../../calls/events/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
-import type { Place } from '../../log/body-parts.ts'
+import type { EventPlace } from '../../log/body-parts.ts'
 import type { BodyOf } from '../events/events.ts'
 
 // Recorded outcomes that a fork copies from its source (seed 000, 5.9), reported by the driver.
 
 export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argumentsHash'> {
-  readonly place: Place
+  readonly place: EventPlace
   /** Why the call never ran: a person rejected it, or its approval expired. Null: it ran. */
   readonly refused: Failure | null
 }
@@ -16,14 +16,14 @@ export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argument
  * that can be copied.
  */
 export interface AnswerOfRecord {
-  readonly place: Place
+  readonly place: EventPlace
   readonly usage: ModelOutcome['usage']
   readonly calls: readonly (RecordedOfCall | null)[]
 }
 
 /** A recorded failed attempt. `next`: another attempt, another turn, or the end of the run. */
 export interface FailureOfRecord {
-  readonly place: Place
+  readonly place: EventPlace
   readonly next: 'again' | 'turn' | { readonly code: 'MODEL_FAILED' | 'CONTEXT_OVERFLOW'; readonly why: string }
 }
 
@@ -34,7 +34,7 @@ export interface CallOfRecord {
   readonly toolName: string
   readonly attempt: number
   readonly durationMs: number
-  readonly place: Place
+  readonly place: EventPlace
   readonly end: Omit<BodyOf<'tool_call_end'>, 'step' | 'attempt' | 'durationMs' | 'reused' | 'attachment'>
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
   readonly tree: string | null
@@ -49,5 +49,5 @@ export interface LeaveRecord {
   readonly toolCallId: string | null
   readonly reason: string
   readonly differs: readonly string[]
-  readonly recorded?: Place
+  readonly recorded?: EventPlace
 }

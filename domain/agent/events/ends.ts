@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, Place, text } from '../../log/body-parts.ts'
+import { count, EventPlace, text } from '../../log/body-parts.ts'
 
 // Events that end a run: recovery, completion and error (CONTRACTS 1, 2). A failed model attempt is also an `error`.
 
@@ -40,6 +40,6 @@ export const endEvents = {
     /** Gates of the role that the run had not passed when it ended in ERROR. */
     unmetGates: z.array(text).optional(),
     /** The recorded failure that this one was copied from. */
-    reused: Place.optional(),
+    reused: EventPlace.optional(),
   }),
 } as const

@@ -4,7 +4,7 @@ import { ArgumentsRef, Artifact, Failure, hashSalt, PlannedCall } from '../../ca
 import { approvalEvents, callEvents } from '../../calls/events/events.ts'
 import { permissionEvents } from '../../calls/events/permissions.ts'
 import { CUTS } from '../../calls/model-call.ts'
-import { count, Hash, Json, text } from '../../log/body-parts.ts'
+import { AnyJsonValue, count, Hash, text } from '../../log/body-parts.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
 import { born, treeEvents } from '../../tree/events.ts'
@@ -23,7 +23,7 @@ import { ReusedAnswer, reuseEvents } from './reuse.ts'
 
 // These names and shapes are the storage format. To change a shape, add a version and an upcaster; never edit it.
 
-export const bodies = {
+export const agentBodies = {
   /** First event of an agent's stream. */
   agent_started: z.strictObject({ spec: AgentSpec, depth: count, hashSalt, drive, ...born }),
   /** First event of a fork. */
@@ -132,7 +132,7 @@ export const bodies = {
   /** The value is `value` in the referenced arguments, or is stored here if no arguments contain it. */
   context_set: z.union([
     z.strictObject({ key: z.string().min(1), argumentsRef: ArgumentsRef }),
-    z.strictObject({ key: z.string().min(1), value: Json }),
+    z.strictObject({ key: z.string().min(1), value: AnyJsonValue }),
   ]),
   artifact_registered: z.strictObject({ artifact: Artifact }),
   gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
@@ -156,13 +156,13 @@ export const bodies = {
   ...erasureEvents,
 } as const
 
-export type EventType = keyof typeof bodies
-type Bodies = { readonly [T in EventType]: z.infer<(typeof bodies)[T]> }
+export type EventType = keyof typeof agentBodies
+type Bodies = { readonly [T in EventType]: z.infer<(typeof agentBodies)[T]> }
 export type BodyOf<T extends EventType> = Bodies[T]
 
 /** The current version of every stored type. Upcasters convert older bodies. */
-export const versions: Readonly<Record<EventType, number>> = Object.fromEntries(
-  Object.keys(bodies).map((type) => [type, 1]),
+export const agentVersions: Readonly<Record<EventType, number>> = Object.fromEntries(
+  Object.keys(agentBodies).map((type) => [type, 1]),
 ) as Record<EventType, number>
 
 /** An event as the fold receives it: decoded and upcast to the current version. `at`: ms. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Effect } from '../../calls/tool-spec.ts'
-import { count, Hash, Json, text } from '../../log/body-parts.ts'
+import { AnyJsonValue, count, Hash, text } from '../../log/body-parts.ts'
 
 // Storage format (see events.ts): a person's decisions after the log has lost its end.
 
@@ -31,7 +31,7 @@ export const lossEvents = {
   lost_call_decided: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
     toolName: text,
-    result: Json.optional(),
+    result: AnyJsonValue.optional(),
     reason: text.optional(),
   }),
   /** A person allows irreversible calls again, although the calls of the lost part are not known. */

@@ -12,10 +12,10 @@ import { Block } from '../../calls/content.ts'
 import { ModelError } from '../../calls/errors.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
 import { CUTS, type Cut } from '../../calls/model-call.ts'
-import { isTame, MAX_DEPTH } from '../../calls/requested-calls.ts'
+import { isTame, MAX_JSON_DEPTH } from '../../calls/requested-calls.ts'
 import { firstIssue } from '../../log/issues.ts'
 import { jsonSize } from '../../log/json-size.ts'
-import { bodies } from './events.ts'
+import { agentBodies } from './events.ts'
 
 // A provider's answer is validated like any external data.
 
@@ -24,7 +24,7 @@ const tokens = z.int().nonnegative().max(1_000_000_000_000)
 
 const Outcome = z.object({
   content: z.array(Block),
-  stopReason: bodies.model_call_end.shape.stopReason,
+  stopReason: agentBodies.model_call_end.shape.stopReason,
   usage: z.strictObject({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
   servedBy: z.string().transform(keptName),
   requestId: z.string().transform(keptName).optional(),
@@ -86,5 +86,8 @@ const shortened = (key: 'id' | 'name', value: unknown) => (typeof value === 'str
 
 function tame(block: Block): Block {
   if (isTame(block)) return block
-  throw new ModelError('INVALID_RESPONSE', `the model's answer is no JSON, or nested deeper than ${MAX_DEPTH} levels`)
+  throw new ModelError(
+    'INVALID_RESPONSE',
+    `the model's answer is no JSON, or nested deeper than ${MAX_JSON_DEPTH} levels`,
+  )
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Usage } from '../../calls/content.ts'
-import { Place, text } from '../../log/body-parts.ts'
+import { EventPlace, text } from '../../log/body-parts.ts'
 
 // Outcomes that a fork copies from the record of its source run (seed 000, 5.9). These shapes are the storage format.
 
 /** A recorded answer. `usage`: the usage when the provider answered; it is not billed again. */
-export const ReusedAnswer = Place.extend({ usage: Usage })
+export const ReusedAnswer = EventPlace.extend({ usage: Usage })
 
 export const reuseEvents = {
   /**
@@ -16,6 +16,6 @@ export const reuseEvents = {
   reuse_ended: z.strictObject({
     reason: text,
     differs: z.array(z.string().min(1)),
-    recorded: Place.optional(),
+    recorded: EventPlace.optional(),
   }),
 } as const

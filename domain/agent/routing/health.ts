@@ -3,7 +3,7 @@ import type { HealthFigures, HealthThresholds } from './decision.ts'
 // The rolling health of one model: a circuit breaker over its last calls. Pure; times in ms since the epoch.
 
 /** The end of a call. Only the durations of answers count for the median. */
-export interface Observation {
+export interface ObservedCall {
   readonly at: number
   readonly end: 'answer' | 'error' | 'timeout'
   readonly durationMs: number
@@ -11,12 +11,12 @@ export interface Observation {
 
 export interface HealthWindow {
   /** The latest calls, the oldest first. */
-  readonly calls: readonly Observation[]
+  readonly calls: readonly ObservedCall[]
   /** A probe call is running; other calls avoid the model. */
   readonly probing: boolean
 }
 
-export const NO_CALLS: HealthWindow = { calls: [], probing: false }
+export const NO_OBSERVATIONS: HealthWindow = { calls: [], probing: false }
 
 const MAX_CALLS = 100
 
@@ -25,7 +25,7 @@ export const begun = (window: HealthWindow, limits: HealthThresholds, now: numbe
   figuresOf(window, limits, now).health === 'half_open' ? { ...window, probing: true } : window
 
 /** A call has ended. `probe`: the call was the probe; its answer closes the circuit, its failure keeps it open. */
-export function ended(window: HealthWindow, call: Observation, probe: boolean): HealthWindow {
+export function ended(window: HealthWindow, call: ObservedCall, probe: boolean): HealthWindow {
   const probing = window.probing && !probe
   if (probe && call.end === 'answer') return { calls: [call], probing }
   return { calls: [...window.calls, call].slice(-MAX_CALLS), probing }
@@ -33,7 +33,7 @@ export function ended(window: HealthWindow, call: Observation, probe: boolean): 
 
 export function figuresOf({ calls: all, probing }: HealthWindow, limits: HealthThresholds, now: number): HealthFigures {
   const calls = all.filter(({ at }) => now - at < limits.windowMs)
-  const count = (end: Observation['end']) => calls.filter((call) => call.end === end).length
+  const count = (end: ObservedCall['end']) => calls.filter((call) => call.end === end).length
   const [errors, timeouts, medianMs] = [count('error'), count('timeout'), median(calls)]
   const figures = { calls: calls.length, errors, timeouts, medianMs }
   const breach = breachOf(figures, limits)
@@ -53,7 +53,7 @@ function breachOf({ calls, errors, timeouts, medianMs }: Counted, limits: Health
 }
 
 /** The lower median of the durations of answers; null: no answer. */
-function median(calls: readonly Observation[]): number | null {
+function median(calls: readonly ObservedCall[]): number | null {
   const times = calls.flatMap(({ end, durationMs }) => (end === 'answer' ? [durationMs] : [])).sort((a, b) => a - b)
   return times[Math.floor((times.length - 1) / 2)] ?? null
 }

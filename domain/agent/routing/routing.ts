@@ -15,7 +15,7 @@ export type ModelRoutingDecision = BodyOf<'model_routed'>
 export const MAX_MODEL_FAILURES = 3
 
 /** The current health figures of a model; undefined: no call was observed. */
-export type Health = (model: string) => HealthFigures | undefined
+export type HealthOf = (model: string) => HealthFigures | undefined
 
 export interface RoutingFacts {
   readonly purpose: Purpose
@@ -30,13 +30,13 @@ export interface RoutingFacts {
   readonly rules?: RuleFacts
 }
 
-const UNSEEN: Health = () => undefined
+const UNSEEN: HealthOf = () => undefined
 
 export function routingFacts(
   state: AgentState,
   purpose: Purpose,
   ofTurn: string | null = null,
-  health: Health = UNSEEN,
+  health: HealthOf = UNSEEN,
 ): RoutingFacts {
   const { requested, safeDefault, known, routing } = state.spec.models
   const ids = known.map(({ id }) => id)

@@ -1,5 +1,5 @@
 import type { Block } from '../../calls/content.ts'
-import type { Place } from '../../log/body-parts.ts'
+import type { EventPlace } from '../../log/body-parts.ts'
 import type { Json } from '../../log/json.ts'
 import { delegateToAgent } from '../control/delegate-to-agent.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
@@ -27,7 +27,7 @@ export interface StartedChild {
 
 /** A delegation whose end was copied from a record. The record contains its request and its child. */
 export interface TakenCall {
-  readonly place: Place
+  readonly place: EventPlace
   readonly path: readonly string[]
   readonly order: readonly number[]
 }

@@ -1,4 +1,4 @@
-import type { Backend, ChildBirth, Delivery } from '../../courier/delivery.ts'
+import type { ChildBackend, ChildBirth, Delivery } from '../../courier/delivery.ts'
 import { placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantOf } from '../../log/instant.ts'
@@ -74,7 +74,10 @@ export function deliveryOf(
 /** Whether the agent learns of a bounce of this obligation: only for its own messages, not for refusals. */
 export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
 
-function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_delegated'>): { backend?: Backend } {
+function backendOf(
+  { delegation }: AgentSpec,
+  { role, backend }: BodyOf<'child_delegated'>,
+): { backend?: ChildBackend } {
   if (backend === undefined) return {}
   const known = delegation?.backends?.[role as DelegableRole]
   const { levels: _, takesTools: __, ...about } = known ?? { capabilities: [], levels: [] }

@@ -3,8 +3,8 @@ import type { ToolSpec } from '../../calls/tool-spec.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
-export const policy = policyEngine(controlToolNamed)
-export const { denial, liftedBy, rightTo, refusedByPolicy, needsApproval } = policy
+export const agentPolicy = policyEngine(controlToolNamed)
+export const { denial, liftedBy, rightTo, refusedByPolicy, needsApproval } = agentPolicy
 
 /** The tools offered to the model now; in recovery only the tool that completes the run. */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {

@@ -4,7 +4,7 @@ import { keyStream, sealKeyClaim } from '../../log/key-claim.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { append } from '../../stream/runtime/append.ts'
 import { requestRetry } from '../../stream/runtime/retry.ts'
-import { isRepeated } from './refusals.ts'
+import { isRepeatedRequest } from './refusals.ts'
 
 /**
  * Binds an Idempotency-Key to a request, once per log; of two simultaneous requests the log accepts one. Resolves if
@@ -22,7 +22,7 @@ export async function claimKey(
   const stream = keyStream(commandId)
   for (;;) {
     for await (const [claim] of log.read(stream, { limit: 1, bodies: false }))
-      if (claim !== undefined && isRepeated(claim.header.commandId, commandId)) return
+      if (claim !== undefined && isRepeatedRequest(claim.header.commandId, commandId)) return
     const salt = random.bytes(16)
     const now = new Date(Math.max(clock.now(), log.floor())).toISOString()
     try {

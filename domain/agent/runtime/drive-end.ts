@@ -1,7 +1,7 @@
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import type { DriveEnd } from '../../tree/runtime/drive.ts'
 import type { DecisionContext } from '../decide/context.ts'
-import { decide } from '../decide/decide.ts'
+import { decideAgent } from '../decide/decide.ts'
 import { waitingFor, waitsForAgents, waitsOf } from '../decide/waiting.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
 
@@ -39,10 +39,10 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
     commandId: 'look',
   }
   const claim = { kind: 'claim', driverId: LOOKER, build } as const
-  const claimed = decide(state, { agentId, runId, revision }, claim, context).state ?? state
+  const claimed = decideAgent(state, { agentId, runId, revision }, claim, context).state ?? state
   const driver = { id: LOOKER, epoch: claimed.driver?.epoch ?? 0 }
   const identity = { agentId, runId, revision: claimed.revision }
-  const next = decide(claimed, identity, { kind: 'proceed' }, { ...context, driver })
+  const next = decideAgent(claimed, identity, { kind: 'proceed' }, { ...context, driver })
   return next.drafts.length > 0 ? null : endOf(claimed)
 }
 

@@ -3,8 +3,8 @@ import { agentStream } from '../../log/ids.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import type { At } from '../../stream/point.ts'
 import type { ForkAgent } from '../decide/commands.ts'
-import { digestOf, FOLD } from '../state/digest.ts'
-import { stateAt } from './history/replay.ts'
+import { AGENT_FOLD, digestOf } from '../state/digest.ts'
+import { agentStateAt } from './history/replay.ts'
 import type { ForkOptions } from './types.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { ForkOptions } from './types.ts'
  * stream and not copied. Rejects with FORK_OF_CHILD if the agent is not a root.
  */
 export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
-  const { state, head } = await stateAt(ports, source, at)
+  const { state, head } = await agentStateAt(ports, source, at)
   if (state.depth > 0) {
     const { agentId, runId } = state
     const why = `${agentId} was started by another agent, and only the root agent of a run can be forked`
@@ -26,7 +26,7 @@ export async function forkOf(ports: RuntimePorts, source: string, at: At, option
       stream: agentStream(state.agentId),
       revision: head.revision,
       hash: head.hash,
-      digest: { fold: FOLD, value: digestOf(state) },
+      digest: { fold: AGENT_FOLD, value: digestOf(state) },
       step: state.step,
       workspace,
       changes: {

@@ -26,7 +26,7 @@ export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: st
 /**
  * Records that a person accepts the loss of a stream's end, once per `id`. Rejects if the log or blobs do not answer.
  */
-export async function acceptLoss(
+export async function recordAcceptedLoss(
   ports: RuntimePorts,
   agentId: string,
   loss: BodyOf<'loss_accepted'>,
@@ -58,7 +58,7 @@ export async function acceptLogLoss(
   for (;;) {
     const head = await log.head(LOG_META)
     if (head === null) throw new Error(`the log has no ${LOG_META}`)
-    if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
+    if ((await readAcceptedLosses(log)).some(({ id }) => id === loss.id)) return
     const now = Math.max(clock.now(), head.timestamp, log.floor())
     const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
     try {
@@ -71,14 +71,16 @@ export async function acceptLogLoss(
   }
 }
 
-export async function acceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
-  return (await lossEvents(log)).map(({ loss }) => loss)
+export async function readAcceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
+  return (await readLossEvents(log)).map(({ loss }) => loss)
 }
 
 /**
  * The readable events of `log-meta` that record an accepted loss. Damage of this one stream must not stop every run.
  */
-export async function lossEvents(log: EventLog): Promise<{ readonly event: RecordedEvent; readonly loss: LogLoss }[]> {
+export async function readLossEvents(
+  log: EventLog,
+): Promise<{ readonly event: RecordedEvent; readonly loss: LogLoss }[]> {
   const read = async (options: ReadOptions) => (await Array.fromAsync(log.read(LOG_META, options))).flat()
   const events = await read({ from: 1 }).catch((error: unknown) => {
     if (!isStreamDamage(error)) throw error

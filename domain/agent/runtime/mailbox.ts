@@ -4,10 +4,10 @@ import type { Origin } from '../../courier/events.ts'
 import type { Correspondent, Destination } from '../../courier/runtime/correspondent.ts'
 import { agentStream } from '../../log/ids.ts'
 import { type Asking, Mailbox } from '../../stream/runtime/mailbox.ts'
-import type { Memory } from '../../stream/runtime/memory.ts'
+import type { MailboxMemory } from '../../stream/runtime/memory.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
 import { agent } from '../decide/aggregate.ts'
-import type { Command } from '../decide/commands.ts'
+import type { AgentCommand } from '../decide/commands.ts'
 import type { DecisionContext } from '../decide/context.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { deliveryOf, tellsOf } from '../rules/obligations.ts'
@@ -19,7 +19,7 @@ import { agentSnapshots } from './history/snapshots.ts'
 const HASHED_EVENTS = 256
 
 /** A driver's knowledge besides the state: the messages (if loaded), and the last answer of the model. */
-class AgentMemory implements Memory<AgentEvent, DecisionContext> {
+class AgentMemory implements MailboxMemory<AgentEvent, DecisionContext> {
   readonly transcript: Transcript | null
   /** The last answer of the model. Its blocks contain the arguments of the open calls. */
   answer: EventOf<'model_call_end'> | null = null
@@ -61,7 +61,7 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
 export type AgentAsking = Asking<DecisionContext>
 
 export class AgentMailbox
-  extends Mailbox<AgentState, AgentEvent, Command, DecisionContext>
+  extends Mailbox<AgentState, AgentEvent, AgentCommand, DecisionContext>
   implements Correspondent<AgentEvent>
 {
   readonly agentId: string

@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/index.ts'
 import { type HealthFigures, HealthThresholds } from '../routing/decision.ts'
-import { begun, ended, figuresOf, type HealthWindow, NO_CALLS, type Observation } from '../routing/health.ts'
+import { begun, ended, figuresOf, type HealthWindow, NO_OBSERVATIONS, type ObservedCall } from '../routing/health.ts'
 
 /** The end of a call, for its model's health. `none`: the end says nothing about the model. */
-export type CallEnd = Observation['end'] | 'none'
+export type CallEnd = ObservedCall['end'] | 'none'
 
 /**
  * The rolling health of the models that this process calls. Each process has its own figures: failures are often caused
@@ -46,7 +46,7 @@ export class ModelHealth {
   }
 
   #of(model: string): HealthWindow {
-    return this.#windows.get(model) ?? NO_CALLS
+    return this.#windows.get(model) ?? NO_OBSERVATIONS
   }
 }
 

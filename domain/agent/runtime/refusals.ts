@@ -3,8 +3,8 @@ import * as mailbox from '../../stream/runtime/mailbox.ts'
 import * as stream from '../../stream/runtime/repeated.ts'
 import { agent } from '../decide/aggregate.ts'
 
-export const isRepeated = (recorded: string | undefined, commandId: string): boolean =>
+export const isRepeatedRequest = (recorded: string | undefined, commandId: string): boolean =>
   stream.isRepeated(agent, recorded, commandId)
 
-export const revisionChanged = (agentId: string, revision: number): Error =>
+export const agentRevisionChanged = (agentId: string, revision: number): Error =>
   mailbox.revisionChanged(agent, agentStream(agentId), revision)

@@ -19,7 +19,7 @@ function correlationOf(id: string): string {
  * The requester as recorded in headers, without secrets. An Idempotency-Key and its request (`asked`) are recorded only
  * as hashes. An invalid trace context is dropped, as W3C requires. Throws CommandRejected CORRELATION_ID_REFUSED.
  */
-export function askingOf(
+export function requesterOf(
   secrets: SecretBoundary,
   { log, random }: Pick<RuntimePorts, 'log' | 'random'>,
   request: Request,

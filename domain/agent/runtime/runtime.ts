@@ -18,7 +18,7 @@ import { briefAt } from './history/brief.ts'
 import { KeptPoints } from './history/kept-points.ts'
 import { type PermittedCall, permittedCalls } from './history/permitted-calls.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
-import { agentAt, stateAt } from './history/replay.ts'
+import { agentAt, agentStateAt } from './history/replay.ts'
 import { reusedRecord } from './history/reused.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
@@ -26,7 +26,7 @@ import { limitedPorts } from './limited-ports.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
-import { askingOf } from './request-origin.ts'
+import { requesterOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
 import { missingTools, mustHaveTools } from './tools-here.ts'
 import { TreeDriver } from './tree/tree-driver.ts'
@@ -72,7 +72,7 @@ export class Runtime implements AgentServices {
       const { asking, said } = await this.inTime(retry, async () => {
         const secrets = await this.boundary(mailbox, command)
         const heard = {
-          asking: askingOf(secrets, this.ports, request, request.asked ?? command),
+          asking: requesterOf(secrets, this.ports, request, request.asked ?? command),
           said: redactRequest(secrets, command),
         }
         await secrets.keep()
@@ -164,7 +164,7 @@ export class Runtime implements AgentServices {
   }
 
   stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>> {
-    return stateAt(this.given, agentId, at)
+    return agentStateAt(this.given, agentId, at)
   }
 
   brief(agentId: string, at: At): Promise<AgentBrief> {
@@ -175,7 +175,7 @@ export class Runtime implements AgentServices {
     const asking = await this.mailboxes.with(source, async (mailbox) => {
       const secrets = await this.inTime(requestRetry(this.ports), () => this.boundary(mailbox, null))
       refuseSecrets(secrets, options)
-      const made = askingOf(secrets, this.ports, request, request.asked ?? { source, at, options })
+      const made = requesterOf(secrets, this.ports, request, request.asked ?? { source, at, options })
       await secrets.keep()
       return made
     })

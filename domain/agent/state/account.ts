@@ -1,7 +1,7 @@
 import type { Call } from '../../calls/call.ts'
 import { controlKind } from '../../calls/tools.ts'
 import type { Amounts, Report } from '../../tree/events.ts'
-import { addReport, eachKind, type Family, type Kind, type Nullable } from '../../tree/family.ts'
+import { addReport, type BudgetKind, eachKind, type Family, type Nullable } from '../../tree/family.ts'
 import { type AgentState, callsOf } from './state.ts'
 
 // The accounts of one agent in its tree. A child's grant is reserved at its birth and settled at its end. Invariant per
@@ -48,7 +48,7 @@ export function committed({ family }: AgentState): Amounts {
 /** The remaining budget per kind, at least 0; null: no limit. */
 export function free(state: AgentState): Nullable {
   const [budget, own, others] = [budgetOf(state), ownSpent(state), committed(state)]
-  const left = (kind: Kind) => Math.max(0, (budget[kind] ?? 0) - own[kind] - others[kind])
+  const left = (kind: BudgetKind) => Math.max(0, (budget[kind] ?? 0) - own[kind] - others[kind])
   return {
     tokens: budget.tokens === null ? null : left('tokens'),
     nanoDollars: budget.nanoDollars === null ? null : left('nanoDollars'),
@@ -99,7 +99,7 @@ export function spare(state: AgentState): Nullable {
   const shares = delegating(state)
     .filter(({ stage }) => UNBORN.has(stage.at))
     .map((call) => shareOf(state, call))
-  const kept = (kind: Kind) => shares.reduce((sum, share) => sum + (share[kind] ?? 0), 0)
+  const kept = (kind: BudgetKind) => shares.reduce((sum, share) => sum + (share[kind] ?? 0), 0)
   return {
     tokens: left.tokens === null ? null : Math.max(0, left.tokens - kept('tokens')),
     nanoDollars: left.nanoDollars === null ? null : Math.max(0, left.nanoDollars - kept('nanoDollars')),

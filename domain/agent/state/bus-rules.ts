@@ -65,7 +65,7 @@ interface Heading {
 }
 
 /** A message as the recipient's model reads it. */
-export function messageText({ id, from, type, topic, correlationId, refused }: Heading, payload: Json): string {
+export function busMessageText({ id, from, type, topic, correlationId, refused }: Heading, payload: Json): string {
   const about = topic === undefined ? '' : `, topic ${JSON.stringify(topic)}`
   const on = correlationId === undefined ? '' : ` to request ${correlationId}`
   const how = type === 'request' ? `. It waits for your answer: call respond with request ${JSON.stringify(id)}` : ''

@@ -3,7 +3,7 @@ import { type Courier, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { type Machine, openCalls } from './machine.ts'
+import { openCalls, type StateMachine } from './machine.ts'
 
 // An agent's view of the messages of its run: requests that it has to answer, and subscribers by topic. The root knows
 // all subscriptions, another agent only its own.
@@ -34,7 +34,7 @@ export const NO_MESSAGES: Bus = { requests: [], subscribers: {} }
 type Member = Acting & { readonly agentId: string; readonly courier: Courier }
 
 interface Acting {
-  readonly machine: Machine
+  readonly machine: StateMachine
 }
 
 /** The call that waits for the answer to a request; undefined: no call waits any more. */

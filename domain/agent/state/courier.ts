@@ -1,5 +1,5 @@
 import type { Origin } from '../../courier/events.ts'
-import { acceptedFrom, type Courier, keyOf, type Obligations, rankOf, settled } from '../../courier/ledger.ts'
+import { acceptedFrom, type Courier, type Obligations, obligationKey, rankOf, settled } from '../../courier/ledger.ts'
 import { agentStream, externalStream } from '../../log/ids.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import { isPerson } from '../../tree/messages.ts'
@@ -67,7 +67,7 @@ export function courierAfter(state: Member, event: AgentEvent): Courier {
 function accept(state: Member, event: AgentEvent, origin: Origin): Courier {
   const { stream } = origin
   if (rankOf(origin) <= acceptedFrom(state, stream))
-    throw new ImpossibleEvent(event, `${keyOf(origin)} was accepted before`)
+    throw new ImpossibleEvent(event, `${obligationKey(origin)} was accepted before`)
   return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: rankOf(origin) } }
 }
 

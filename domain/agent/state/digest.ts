@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { callWithoutText } from '../../calls/call.ts'
 import { graphWithoutText } from '../tasks/state.ts'
 import { compressionWithoutText } from '../window/compression-state.ts'
-import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
+import { type AgentState, activityOf, BLANK, type StateMachine } from './state.ts'
 
 // The digest is part of the storage format. Raise FOLD for any change of what it covers, except a new member.
 
 /** Version of the fold and of the view that digests cover. */
-export const FOLD = 1
+export const AGENT_FOLD = 1
 
 /**
  * Members that the digest excludes. `hashSalt` can be erased with its body, `lastText` is derived from the
@@ -16,7 +16,7 @@ export const FOLD = 1
 const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['hashSalt', 'lastText', 'spec'])
 
 /** A machine without its texts, which can be erased. The hashes of the source events cover the texts. */
-function machineWithoutText(machine: Machine): unknown {
+function machineWithoutText(machine: StateMachine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
@@ -57,7 +57,7 @@ const INITIAL = COVERED.map((name) => stable((BLANK as Partial<AgentState>)[name
 
 /** The digest of a folded state, hex SHA-256. Growing parts are covered by their roots. */
 export function digestOf(state: AgentState): string {
-  let view = `keepup-fold-${FOLD}\n{`
+  let view = `keepup-fold-${AGENT_FOLD}\n{`
   let separator = ''
   for (let i = 0; i < COVERED.length; i++) {
     const value = state[COVERED[i]!]

@@ -34,7 +34,7 @@ export function summaryBegun(state: AgentState, event: EventOf<'model_call_start
 }
 
 /** The model answered. A later event records whether its answer is used. */
-export function summaryAnswered(state: AgentState, event: EventOf<'model_call_end'>): AgentState {
+export function evolveSummaryAnswer(state: AgentState, event: EventOf<'model_call_end'>): AgentState {
   mustBeOpen(state, event, event.body.attempt)
   const text = headOf(textOf(event.body.content), SUMMARY_BYTES)
   return changed(state, { summarizing: null, draft: { revision: event.revision, hash: event.bodyHash, text } })
@@ -45,7 +45,7 @@ export function summaryLost(state: AgentState, event: EventOf<'model_attempt_los
   return changed(state, { summarizing: null, failed: state.compression.failed + 1 })
 }
 
-export function summaryFailed(state: AgentState, event: EventOf<'summary_failed'>): AgentState {
+export function evolveSummaryFailure(state: AgentState, event: EventOf<'summary_failed'>): AgentState {
   const { draft, failed } = state.compression
   if (draft === null) mustBeOpen(state, event, event.body.attempt)
   return changed(state, { summarizing: null, draft: null, failed: failed + 1 })

@@ -4,8 +4,8 @@ import { NO_OBLIGATIONS } from '../../courier/ledger.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { Amounts } from '../../tree/events.ts'
 import {
-  type Asked,
   addReport,
+  type BudgetRequest,
   type Child,
   eachKind,
   type Family,
@@ -159,7 +159,7 @@ function delegated(state: AgentState, event: EventOf<'child_delegated'>): AgentS
 function requested(state: AgentState, event: EventOf<'budget_requested'>): AgentState {
   const { of } = event.body
   const request = event.revision
-  const asked: Asked =
+  const asked: BudgetRequest =
     of !== undefined
       ? { for: 'child', request, childId: of.childId, childRequest: of.request }
       : event.toolCallId === undefined

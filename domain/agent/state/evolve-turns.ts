@@ -6,7 +6,7 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import { failedSinceAnswer, waitedFor } from '../routing/outage-state.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
-import { summaryAnswered, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
+import { evolveSummaryAnswer, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
 import { joinsMessages, NOTES } from './messages.ts'
 import {
   type AgentState,
@@ -35,7 +35,7 @@ function modelStage(state: AgentState, event: AgentEvent): ModelStage {
 }
 
 /** One decision before each model call (5.7.1). Within a turn the model stays the same (5.7.4). */
-export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
+export function evolveRouted(state: AgentState, event: EventOf<'model_routed'>): AgentState {
   // The intent that follows contains the model of a summary.
   if (event.body.purpose === 'summary') return state
   const stage = modelStage(state, event)
@@ -72,7 +72,7 @@ const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign?: -1): Spent =
 /** The model's answer opens its calls; an answer without calls ends the model's part of the turn. */
 export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
   if (event.body.purpose === 'summary')
-    return { ...summaryAnswered(state, event), spent: spend(state.spent, event.body) }
+    return { ...evolveSummaryAnswer(state, event), spent: spend(state.spent, event.body) }
   const model = modelStage(state, event)
   if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
@@ -140,7 +140,7 @@ export function heldAttempt(state: AgentState, event: EventOf<'model_held'>): Ag
 }
 
 /** Ends the turn and judges its calls. A successful question makes the agent wait. */
-export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
+export function evolveTurnEnd(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
   if (!turnIsOpen(state)) throw new ImpossibleEvent(event, 'no turn is open')
   if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
   const calls = callsOf(state)
@@ -187,7 +187,7 @@ function givenUp(state: AgentState, event: EventOf<'model_attempt_lost'>, open: 
 export const lostAttemptOf = (state: AgentState, turn: number, attempt: number): LostAttempt | undefined =>
   state.lostAttempts.find((lost) => lost.turn === turn && lost.attempt === attempt)
 
-export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
+export function evolveLateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
   const lost = lostAttemptOf(state, event.turn, event.body.attempt)
   if (lost === undefined) throw new ImpossibleEvent(event, 'no such model attempt was given up')
   return {

@@ -1,6 +1,6 @@
 import { granted, withoutPermission } from '../../calls/permissions.ts'
 import { SHOWN_BYTES } from '../../calls/result-text.ts'
-import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
+import { type AppendRoot, appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { NO_TASKS, updatedTasks } from '../tasks/state.ts'
@@ -9,20 +9,20 @@ import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCalls, toolChanged, withoutAbandoned } from './evolve-calls.ts'
-import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
+import { compressed, evolveSummaryFailure, expandedBy, knowledgeAdded } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { addWarning, recovered } from './evolve-recovery.ts'
 import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
 import {
   answered,
   called,
-  endTurn,
+  evolveLateAnswer,
+  evolveRouted,
+  evolveTurnEnd,
   failedAttempt,
   grown,
   heldAttempt,
-  lateAnswer,
   lostAttempt,
-  routed,
   thinking,
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
@@ -37,7 +37,7 @@ import { advanceClock } from './work-clock.ts'
  * The reducer: returns the state after one more event. Pure. Throws {@link ImpossibleEvent} if the event cannot follow.
  * `null` is the state before the first event.
  */
-export function evolve(state: AgentState | null, event: AgentEvent, append: AppendRoot = appendRoot): AgentState {
+export function evolveAgent(state: AgentState | null, event: AgentEvent, append: AppendRoot = appendRoot): AgentState {
   if (state === null) return start(event)
   const next = apply(state, event, append)
   const clock = advanceClock(state, next, event)
@@ -67,7 +67,7 @@ const correlationOf = (event: AgentEvent): string => event.correlationId ?? even
 
 export function fold(state: AgentState | null, events: Iterable<AgentEvent>, append?: AppendRoot): AgentState | null {
   let folded = state
-  for (const event of events) folded = evolve(folded, event, append)
+  for (const event of events) folded = evolveAgent(folded, event, append)
   return folded
 }
 
@@ -126,7 +126,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...begun, turn: event.turn, machine: thinking(begun, { at: 'unrouted' }) }
     }
     case 'model_routed':
-      return routed(state, event)
+      return evolveRouted(state, event)
     case 'prompt_set':
       return { ...state, prompt: { revision: event.revision, hash: event.bodyHash, ...event.body } }
     case 'tools_changed':
@@ -140,7 +140,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'model_attempt_lost':
       return lostAttempt(state, event)
     case 'model_late':
-      return lateAnswer(state, event)
+      return evolveLateAnswer(state, event)
     case 'late_outcome':
       return { ...resolved(state, event), abandoned: withoutAbandoned(state, event) }
     case 'tool_call_resolved':
@@ -163,7 +163,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'workspace_versioned':
       return versioned(state, event)
     case 'turn_end':
-      return endTurn(state, event, append)
+      return evolveTurnEnd(state, event, append)
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
     case 'permission_granted':
@@ -186,7 +186,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'context_expanded':
       return expandedBy(state, event)
     case 'summary_failed':
-      return summaryFailed(state, event)
+      return evolveSummaryFailure(state, event)
     case 'knowledge_added':
       return knowledgeAdded(state, event)
     case 'context_set':

@@ -3,14 +3,14 @@ import { SHOWN_BYTES } from '../../calls/result-text.ts'
 import { type AppendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { EventOf } from '../events/events.ts'
 import type { LostCall } from '../events/loss.ts'
-import type { Loss, LostCallState } from './loss.ts'
+import type { LossToSettle, LostCallState } from './loss.ts'
 import { type AgentState, activityOf, callsOf, isFinished, withActivity } from './state.ts'
 
 /** Null if nothing is left to settle. Null is the initial value, which the digest omits. */
-const orNull = (loss: Loss): Loss | null =>
+const orNull = (loss: LossToSettle): LossToSettle | null =>
   loss.calls.length === 0 && !loss.unlisted && loss.unsent.count === 0 ? null : loss
 
-const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, unsent: EMPTY_ROOT }
+const NO_LOSS: LossToSettle = { calls: [], unlisted: false, since: 0, unsent: EMPTY_ROOT }
 
 /** Stages in which the open turn settles the call itself: it is in doubt, becomes so by the loss, or has ended. */
 const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
@@ -90,7 +90,7 @@ export function addLostCalls(state: AgentState, append: AppendRoot): AgentState 
 }
 
 /** A fork keeps only the decisions that are not yet among its messages. */
-export const lossOfFork = ({ loss }: AgentState): Loss | null =>
+export const lossOfFork = ({ loss }: AgentState): LossToSettle | null =>
   loss === null ? null : orNull({ ...NO_LOSS, unsent: loss.unsent })
 
 export const lossReleased = (state: AgentState): AgentState =>
@@ -109,7 +109,7 @@ export const repeatedOf = ({ loss }: AgentState, call: Pick<Call, 'toolName' | '
   loss?.calls.find((lost) => lost.decided !== null && isSame(lost, call))
 
 /** The loss after a call has ended. A decided lost call settles only one repeated call. */
-export function lossAfterCall(state: AgentState, call: Call, { body }: EventOf<'tool_call_end'>): Loss | null {
+export function lossAfterCall(state: AgentState, call: Call, { body }: EventOf<'tool_call_end'>): LossToSettle | null {
   const answered = repeatedOf(state, call)
   if (state.loss === null || answered === undefined || !isSettledBy(answered, call, body)) return state.loss
   return orNull({ ...state.loss, calls: state.loss.calls.filter((lost) => lost !== answered) })

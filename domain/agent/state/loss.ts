@@ -11,7 +11,7 @@ export interface LostCallState {
 /**
  * The calls of an accepted loss to be settled. `unlisted`: any irreversible call may have happened in the lost part.
  */
-export interface Loss {
+export interface LossToSettle {
   readonly calls: readonly LostCallState[]
   readonly unlisted: boolean
   /** Revision of the last accepted loss. An earlier decision on a call does not cover the lost part. */

@@ -82,14 +82,14 @@ export interface Recovery {
 }
 
 /** RECOVERY keeps the activity that it interrupts. */
-export type Machine =
+export type StateMachine =
   | { readonly status: 'IDLE' }
   | Activity
   | { readonly status: 'RECOVERY'; readonly recovery: Recovery; readonly activity: Activity | null }
   | { readonly status: 'DONE' }
   | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
 
-export function openCalls(machine: Machine): readonly Call[] {
+export function openCalls(machine: StateMachine): readonly Call[] {
   const activity = machine.status === 'RECOVERY' ? machine.activity : 'calls' in machine ? machine : null
   return activity !== null && 'calls' in activity ? activity.calls : []
 }

@@ -4,7 +4,7 @@ import { outcomeText, resultText, shownText } from '../../calls/result-text.ts'
 import { readerOf, readOnNote } from '../../calls/tools.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { sha256, toolCallId } from '../../log/ids.ts'
-import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
+import { appendRoot, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
 // Raise ASSEMBLER (request.ts) for any change in the wording of messages or in the events that make them.
@@ -74,7 +74,7 @@ export class Transcript {
   /** The rolling root of the messages as worded. Each message is hashed once, on first use. */
   get rendered(): Root {
     for (; this.rooted < this.items.length; this.rooted++)
-      this.root = append(this.root, sha256(canonicalText(this.items[this.rooted])))
+      this.root = appendRoot(this.root, sha256(canonicalText(this.items[this.rooted])))
     return this.root
   }
 

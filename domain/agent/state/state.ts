@@ -9,8 +9,8 @@ import type { BodyOf } from '../events/events.ts'
 import { NO_TASKS, type TaskGraph } from '../tasks/state.ts'
 import { type Compression, UNCOMPRESSED } from '../window/compression-state.ts'
 import { type Bus, NO_MESSAGES } from './bus.ts'
-import type { Loss } from './loss.ts'
-import { type Activity, type Machine, openCalls, type Recovery } from './machine.ts'
+import type { LossToSettle } from './loss.ts'
+import { type Activity, openCalls, type Recovery, type StateMachine } from './machine.ts'
 import type { Restoring } from './restores.ts'
 import type { Reuse } from './reuse.ts'
 
@@ -76,7 +76,7 @@ export interface AgentState {
   readonly hashSalt: string
   readonly revision: number
   readonly at: number
-  readonly machine: Machine
+  readonly machine: StateMachine
   /** The last started turn; 0 before the first. */
   readonly turn: number
   readonly step: number
@@ -129,7 +129,7 @@ export interface AgentState {
   /** Abandoned model attempts, billed by estimate until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
   /** Calls of an accepted loss that have to be settled; null: none. */
-  readonly loss: Loss | null
+  readonly loss: LossToSettle | null
   /** Revision of the last event that causes a further step by itself. */
   readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
@@ -231,7 +231,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
 }
 
 /** The agent's current activity, also during recovery; null: none. */
-export function activityOf(machine: Machine): Activity | null {
+export function activityOf(machine: StateMachine): Activity | null {
   switch (machine.status) {
     case 'THINKING':
     case 'TOOL_WAIT':
@@ -245,11 +245,11 @@ export function activityOf(machine: Machine): Activity | null {
 }
 
 /** The machine with another activity; a recovery continues. */
-export function withActivity(machine: Machine, activity: Activity): Machine {
+export function withActivity(machine: StateMachine, activity: Activity): StateMachine {
   return machine.status === 'RECOVERY' ? { ...machine, activity } : activity
 }
 
-export const recoveryOf = (machine: Machine): Recovery | null =>
+export const recoveryOf = (machine: StateMachine): Recovery | null =>
   machine.status === 'RECOVERY' ? machine.recovery : null
 
 export const isFinished = (state: AgentState): boolean =>

@@ -5,7 +5,7 @@ import { planCalls as plan } from '../../calls/plan-calls.ts'
 import type { RequestedCall } from '../../calls/requested-calls.ts'
 import type { ToolSpec } from '../../calls/tool-spec.ts'
 import { CONTROL_TOOLS, controlToolNamed } from '../control/registry.ts'
-import { policy } from '../rules/policy.ts'
+import { agentPolicy } from '../rules/policy.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
@@ -15,14 +15,14 @@ export type CutOff = Cut | 'limit'
 /**
  * Judges the calls of one answer, in order. `cut`: the answer was cut off, so no call may run; null: it is complete.
  */
-export function planCalls(
+export function planAgentCalls(
   state: AgentState,
   calls: readonly RequestedCall[],
   paths: readonly ResolvedPaths[],
   cut: CutOff | null,
 ): PlannedCall[] {
   return plan(state, calls, paths, {
-    policy,
+    policy: agentPolicy,
     wholeTurn: (all, tool) => failureOfTurn(state, all, tool, cut),
     control(name) {
       const control = controlToolNamed(name)
@@ -30,7 +30,7 @@ export function planCalls(
       const { schema } = control
       return {
         schema,
-        refusal: (input) => control.refusal?.(state, input, (tool) => policy.rightTo(state, tool)) ?? null,
+        refusal: (input) => control.refusal?.(state, input, (tool) => agentPolicy.rightTo(state, tool)) ?? null,
       }
     },
   })

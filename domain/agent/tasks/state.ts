@@ -79,14 +79,14 @@ function cycleIn(byId: ReadonlyMap<string, Task>): readonly string[] | null {
 }
 
 /** Ids of unfinished tasks that a task depends on. */
-export function waitedFor({ dependencies }: Task, tasks: readonly Task[]): readonly string[] {
+export function unfinishedDependencies({ dependencies }: Task, tasks: readonly Task[]): readonly string[] {
   const open = new Set(
     tasks.filter(({ status }) => status === 'pending' || status === 'in_progress').map(({ id }) => id),
   )
   return dependencies.filter((id) => open.has(id))
 }
 
-export function progressOf(tasks: readonly Task[]): string {
+export function taskProgress(tasks: readonly Task[]): string {
   const count = (status: Task['status']) => tasks.filter((task) => task.status === status).length
   const cancelled = count('cancelled')
   const left = tasks.length - cancelled

@@ -10,7 +10,7 @@ import { modelInfo, route, routingFacts } from '../routing/routing.ts'
 import { estimateInput, reserveSummary } from '../rules/budget.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { SUMMARY_PROMPT_BYTES, summaryText } from './compressed-request.ts'
-import { contextLimit, hiding, type Plan, pruned, type Shown, toSummarise, unchanged } from './compression.ts'
+import { contextLimit, hiding, type Plan, pruned, type ShownContext, toSummarise, unchanged } from './compression.ts'
 import { segmentsOf } from './compression-state.ts'
 import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from './request.ts'
 import type { TurnRange } from './segment.ts'
@@ -59,7 +59,7 @@ function isDue(d: DecisionBuilder, model: ModelInfo): boolean {
 }
 
 /** Null: nothing changed, because everything left must be kept. */
-function compress(d: DecisionBuilder, shown: Shown, plan: Plan, strategy: Strategy): true | null {
+function compress(d: DecisionBuilder, shown: ShownContext, plan: Plan, strategy: Strategy): true | null {
   const { compression, messages } = d.state
   const before = canonicalText(segmentsOf(compression, messages.count))
   const without = !plan.fits && shown.pinned.length > 0 ? hiding({ ...shown, pinned: [] }, null) : plan
@@ -72,7 +72,7 @@ function recorded(
   d: DecisionBuilder,
   reason: 'threshold' | 'expanded',
   strategy: Strategy,
-  shown: Shown,
+  shown: ShownContext,
   plan: Plan,
 ): void {
   const tokens = { before: shown.tokens, after: plan.tokens, limit: shown.limit }
@@ -95,7 +95,7 @@ function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[
 /**
  * Starts a summary. False: no text, model or budget for one. `all`: includes turns that were hidden without a summary.
  */
-function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, all = true): boolean {
+function askForSummary(d: DecisionBuilder, shown: ShownContext, turnModel: ModelInfo, all = true): boolean {
   const segments = toSummarise(shown, all)
   if (segments.length === 0) return false
   const routed = route(routingFacts(d.state, 'summary'))

@@ -34,7 +34,7 @@ export interface Entry {
 }
 
 /** The context as shown now, with its sizes. */
-export interface Shown {
+export interface ShownContext {
   readonly entries: readonly Entry[]
   readonly hidden: readonly Extract<Segment, { turns: TurnRange }>[]
   /** The turn that is about to begin. */
@@ -62,7 +62,7 @@ export interface Plan {
 const within = (turn: number, ranges: readonly TurnRange[]) => ranges.some(({ from, to }) => turn >= from && turn <= to)
 
 /** The entries that no strategy may hide: the latest turns, the last user messages, and pinned turns. */
-function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): ReadonlySet<Entry> {
+function kept({ entries, turn, preserveLastN, staysFrom, pinned }: ShownContext): ReadonlySet<Entry> {
   const users = entries.filter(({ message }) => message.role === 'user')
   const last = new Set(preserveLastN === 0 ? [] : users.slice(-preserveLastN))
   const whole = Math.min(turn - WHOLE_TURNS, staysFrom)
@@ -73,7 +73,7 @@ function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): Reado
  * The segments to hide next, as input of a summary; empty: nothing left to hide. `all`: includes turns that were hidden
  * before without a summary.
  */
-export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
+export function toSummarise(shown: ShownContext, all: boolean): readonly CutSegment[] {
   const keep = kept(shown)
   const next = shown.entries.filter((entry) => !keep.has(entry)).map(({ ordinal }) => [ordinal, ordinal + 1] as const)
   const before = shown.hidden.filter(({ kind }) => all && kind === 'hide').map(({ from, to }) => [from, to] as const)
@@ -84,7 +84,7 @@ export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
 }
 
 /** Leaves out old results and keeps the rest. Null: this does not make enough room. */
-export function pruned(shown: Shown): Plan | null {
+export function pruned(shown: ShownContext): Plan | null {
   const keep = kept(shown)
   const plan = planned(shown, (entry) =>
     keep.has(entry) ? entry.as : { kind: 'prune', from: entry.ordinal, to: entry.ordinal + 1 },
@@ -93,7 +93,11 @@ export function pruned(shown: Shown): Plan | null {
 }
 
 /** Hides all old entries. `summary`: the summary that covers `covered`; null: without a summary. */
-export function hiding(shown: Shown, summary: RequestInputs['summary'] | null, covered: readonly Segment[] = []): Plan {
+export function hiding(
+  shown: ShownContext,
+  summary: RequestInputs['summary'] | null,
+  covered: readonly Segment[] = [],
+): Plan {
   const keep = kept(shown)
   const asHidden = ({ ordinal, turn }: Entry): Segment => {
     const range = { from: ordinal, to: ordinal + 1, turns: { from: turn, to: turn } }
@@ -106,10 +110,10 @@ export function hiding(shown: Shown, summary: RequestInputs['summary'] | null, c
 
 /** A new summary replaces the older summary, and covers hidden segments within `covered`. */
 function summarisedBy(
-  shown: Shown,
+  shown: ShownContext,
   summary: NonNullable<RequestInputs['summary']>,
   covered: readonly Segment[],
-): Shown {
+): ShownContext {
   const { revision } = summary
   const covers = ({ from, to }: Segment) => covered.some((one) => one.from <= from && one.to >= to)
   return {
@@ -122,7 +126,7 @@ function summarisedBy(
 }
 
 /** Truncates results of the kept part further and further until it fits. */
-function cut(shown: Shown, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) => Segment): Plan | null {
+function cut(shown: ShownContext, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) => Segment): Plan | null {
   let plan: Plan | null = null
   for (const bytes of CUTS) {
     plan = planned(shown, (entry) =>
@@ -134,9 +138,9 @@ function cut(shown: Shown, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) =>
 }
 
 /** The context as shown now, including the turns that a person asked for. */
-export const unchanged = (shown: Shown): Plan => planned(shown, ({ as }) => as)
+export const unchanged = (shown: ShownContext): Plan => planned(shown, ({ as }) => as)
 
-function planned(shown: Shown, as: (entry: Entry) => Segment): Plan {
+function planned(shown: ShownContext, as: (entry: Entry) => Segment): Plan {
   const { entries, inputs, tokens, fixedBytes, bytes, limit } = shown
   const chosen = entries.map((entry) => ({ entry, segment: as(entry) }))
   const pieces = [...shown.hidden, ...chosen.map(({ segment }) => segment)]

@@ -7,7 +7,7 @@ import { canonicalText } from '../../log/canonical.ts'
  * The members in which a request differs from the recorded one, sorted; for messages only the first difference. Empty:
  * the requests are equal. `ids`: agent ids of both histories, which are ignored.
  */
-export function differences(asked: ModelRequest, recorded: ModelRequest, ids: readonly string[]): string[] {
+export function requestDifferences(asked: ModelRequest, recorded: ModelRequest, ids: readonly string[]): string[] {
   const { messages: a, ...rest } = asked
   const { messages: b, ...others } = recorded
   const inOne = new Set([...Object.keys(rest), ...Object.keys(others)]) as Set<keyof typeof rest>

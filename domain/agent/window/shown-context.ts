@@ -3,7 +3,7 @@ import { estimateInput } from '../rules/budget.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
-import { contextLimit, type Entry, type Shown, sizeOf } from './compression.ts'
+import { contextLimit, type Entry, type ShownContext, sizeOf } from './compression.ts'
 import { isHidden, segmentsOf } from './compression-state.ts'
 import { requestFacts } from './request.ts'
 import type { Segment, TurnRange } from './segment.ts'
@@ -14,7 +14,7 @@ export function shownContext(
   told: Pick<Transcript, 'at'>,
   info: ModelInfo,
   asked: readonly TurnRange[],
-): Shown {
+): ShownContext {
   const { spec, compression } = state
   const now = segmentsOf(compression, state.messages.count)
   const split = asked.length === 0 ? now : now.flatMap((segment) => broughtBack(segment, told, asked))

@@ -1,4 +1,4 @@
-import type { Place } from '../../log/body-parts.ts'
+import type { EventPlace } from '../../log/body-parts.ts'
 import type { Call } from '../call.ts'
 import { policyHash } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
@@ -35,7 +35,7 @@ export function failCall(
   d: CallDecision,
   call: Call,
   error: Failure,
-  { durationMs, reused }: { durationMs: number; reused?: Place | undefined } = { durationMs: 0 },
+  { durationMs, reused }: { durationMs: number; reused?: EventPlace | undefined } = { durationMs: 0 },
 ): void {
   if (!call.started) startRefused(d, call)
   d.emit(

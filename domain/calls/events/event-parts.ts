@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, Hash, Json, text } from '../../log/body-parts.ts'
+import { AnyJsonValue, count, Hash, text } from '../../log/body-parts.ts'
 import { Cipher } from '../../log/envelope.ts'
 import { Effect } from '../tool-spec.ts'
 
@@ -80,7 +80,7 @@ export const outcome = {
   success: z.boolean(),
   attempt: z.int().positive(),
   durationMs: count,
-  result: Json.optional(),
+  result: AnyJsonValue.optional(),
   attachment: Attachment.optional(),
   error: Failure.optional(),
 }

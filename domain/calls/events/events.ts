@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, Hash, Instant, Json, Place, text } from '../../log/body-parts.ts'
+import { AnyJsonValue, count, EventPlace, Hash, Instant, text } from '../../log/body-parts.ts'
 import { Decided } from '../decided.ts'
 import { SeenFile } from '../question.ts'
 import { Effect, ToolMeaning } from '../tool-spec.ts'
@@ -39,11 +39,11 @@ export const callEvents = {
     lost: z.literal(true).optional(),
   }),
   /** The driver died between intent and outcome, and no probe can determine whether the call happened. */
-  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: Place.optional() }),
+  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: EventPlace.optional() }),
   /** A person's decision on an unknown outcome. */
   tool_call_resolved: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
-    result: Json.optional(),
+    result: AnyJsonValue.optional(),
     reason: text.optional(),
   }),
   tool_call_end: z
@@ -57,11 +57,11 @@ export const callEvents = {
       changed: z.array(text).optional(),
       /** Set by the runtime if the call ran the run's test command. `exitCode` null: a signal ended it. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
-      detail: z.record(z.string(), Json).optional(),
+      detail: z.record(z.string(), AnyJsonValue).optional(),
       /** By document id: frontiers of the documents that the call read or changed. */
       documents: z.record(z.string(), z.string()).optional(),
       /** The recorded end that this one was copied from. */
-      reused: Place.optional(),
+      reused: EventPlace.optional(),
     })
     .refine(...oneOutcome),
   /**

@@ -5,7 +5,7 @@ export const SCOPES = ['run', 'workspace', 'global'] as const
 export type MemoryScope = (typeof SCOPES)[number]
 
 /** The owner of a fact. `place`: the run's id, the workspace's real path, or the empty text for `global`. */
-export interface Place {
+export interface FactOwner {
   readonly scope: MemoryScope
   readonly place: string
 }
@@ -23,9 +23,9 @@ export const MEMORY_ID = /^(run|workspace|global)-[0-9a-hjkmnp-tv-z]{24}$/
 
 /** A memory request of an agent's call. `places`: the places that the agent may access. */
 export type MemoryRequest =
-  | ({ readonly kind: 'remember'; readonly text: string } & Place)
-  | { readonly kind: 'recall'; readonly places: readonly Place[]; readonly query: string; readonly limit: number }
-  | { readonly kind: 'forget'; readonly id: string; readonly places: readonly Place[] }
+  | ({ readonly kind: 'remember'; readonly text: string } & FactOwner)
+  | { readonly kind: 'recall'; readonly places: readonly FactOwner[]; readonly query: string; readonly limit: number }
+  | { readonly kind: 'forget'; readonly id: string; readonly places: readonly FactOwner[] }
 
 /** The requesting agent: its run, and the real path of its workspace. */
 export interface Reach {
@@ -34,7 +34,7 @@ export interface Reach {
 }
 
 /** The place of a scope for an agent; null: its run has no workspace. */
-export function placeIn({ runId, workspace }: Reach, scope: MemoryScope): Place | null {
+export function placeIn({ runId, workspace }: Reach, scope: MemoryScope): FactOwner | null {
   if (scope === 'global') return { scope, place: '' }
   const place = scope === 'run' ? runId : workspace
   return place === null ? null : { scope, place }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { byteLength } from '../bounded.ts'
 import {
   FACT_BYTES,
+  type FactOwner,
   FOUND,
   MEMORY_ID,
   type MemoryRequest,
   MOST_FOUND,
-  type Place,
   placeIn,
   QUERY_LENGTH,
   type Reach,
@@ -34,7 +34,7 @@ const NO_WORKSPACE = 'scope: this run has no workspace; use "run" or "global"'
 const Scope = z.enum(SCOPES)
 
 /** The places that an agent can access. */
-const placesOf = (reach: Reach): Place[] => SCOPES.flatMap((scope) => placeIn(reach, scope) ?? [])
+const placesOf = (reach: Reach): FactOwner[] => SCOPES.flatMap((scope) => placeIn(reach, scope) ?? [])
 
 /** Saves a fact. The write carries the call id, so that a repeated attempt saves the fact only once. */
 export const remember = memoryTool({

@@ -7,8 +7,8 @@ import { firstOf, history } from '../../stream/runtime/history.ts'
 import type { Asking } from '../../stream/runtime/mailbox.ts'
 import type { Retry } from '../../stream/runtime/retry.ts'
 import type { SettleDelivery } from '../delivery.ts'
-import { bounceOf, type Delivery, type Refusal, refusalOf } from '../delivery.ts'
-import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../ledger.ts'
+import { asBounce, type Bounce, bounceOf, type Delivery } from '../delivery.ts'
+import { acceptedFrom, firstBehind, obligationKey, rankOf, wasAccepted } from '../ledger.ts'
 import type { Correspondent } from './correspondent.ts'
 
 // The courier between streams (DESIGN, Flow: Between streams). It stores nothing: the source's state lists the owed
@@ -59,7 +59,7 @@ export async function deliver(
 }
 
 /** Refreshes the target. Returns a refusal if its stream is damaged. */
-async function refreshed(target: Correspondent): Promise<Refusal | null> {
+async function refreshed(target: Correspondent): Promise<Bounce | null> {
   try {
     await target.refresh()
     return null
@@ -76,7 +76,7 @@ async function refusal(
   command: Delivery,
   header: Header,
   retry: Retry,
-): Promise<Refusal | null> {
+): Promise<Bounce | null> {
   if (await isBornOtherwise(ports, target, command)) {
     const reason = `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
     return { reason }
@@ -86,7 +86,7 @@ async function refusal(
     return null
   } catch (error) {
     if (!(error instanceof DeliveryRefused) || error.code === 'OUT_OF_ORDER') throw error
-    return refusalOf(error, command)
+    return asBounce(error, command)
   }
 }
 
@@ -105,7 +105,7 @@ async function isBornOtherwise(
 function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): Asking<StreamContext> {
   return {
     by: COURIER,
-    commandId: keyOf(origin),
+    commandId: obligationKey(origin),
     correlationId: correlationId ?? commandId,
     ...(trace === undefined ? {} : { trace }),
   }

@@ -39,7 +39,7 @@ export interface Conflict {
   }
 }
 
-export interface Refused {
+export interface RefusedAnswer {
   readonly status: 400 | 404 | 422
   readonly body: {
     readonly code: RefusalCode
@@ -49,9 +49,9 @@ export interface Refused {
   }
 }
 
-export type Answer = Applied | Conflict | Refused
+export type EnvelopeAnswer = Applied | Conflict | RefusedAnswer
 
-const STATUS: Readonly<Record<RefusalCode, Refused['status']>> = {
+const STATUS: Readonly<Record<RefusalCode, RefusedAnswer['status']>> = {
   INVALID_REQUEST: 400,
   AI_IDEMPOTENCY_KEY_REUSED: 400,
   AI_PAYLOAD_REJECTED_LIMITS: 400,
@@ -60,7 +60,7 @@ const STATUS: Readonly<Record<RefusalCode, Refused['status']>> = {
   DOCUMENT_NOT_FOUND: 404,
 }
 
-export const refused = (code: RefusalCode, message: string): Refused => ({
+export const refused = (code: RefusalCode, message: string): RefusedAnswer => ({
   status: STATUS[code],
   body: { code, phase: 'ai_gateway', retryable: false, message },
 })

@@ -4,7 +4,7 @@ import type { Canonical } from '../markup/canonical.ts'
 import { schemaChecked } from '../markup/schema.ts'
 import type { BlockContent } from '../model/block.ts'
 import type { Edit } from '../model/edits.ts'
-import type { DocumentView, SpanView } from '../model/view.ts'
+import type { DocumentReader, SpanView } from '../model/view.ts'
 import type { NormalOperation } from './normal-operations.ts'
 import { START } from './operations.ts'
 
@@ -17,7 +17,11 @@ export class SchemaFault extends Error {}
  *
  * @param seed the source of new block ids: equal for repetitions of one request, different for different requests
  */
-export function dryRun(operations: readonly NormalOperation[], document: DocumentView, seed: string): readonly Edit[] {
+export function dryRun(
+  operations: readonly NormalOperation[],
+  document: DocumentReader,
+  seed: string,
+): readonly Edit[] {
   const deleted = new Set<string>()
   const newIds = blockIds(seed, document)
   const target = (spanId: string): Extract<SpanView, { text: string }> => {
@@ -66,7 +70,7 @@ function checked(content: Canonical): readonly BlockContent[] {
 }
 
 /** Generates ids of new blocks: `b` and 24 hex digits. Skips ids that the document already has. */
-function blockIds(seed: string, document: DocumentView): () => string {
+function blockIds(seed: string, document: DocumentReader): () => string {
   let next = 0
   return () => {
     for (;;) {

@@ -2,14 +2,14 @@ import { atOnce } from '../../log/steps.ts'
 import type { MarkupParser } from '../../ports/index.ts'
 import { type Diagnostic, Diagnostics } from '../markup/diagnostics.ts'
 import type { Edit } from '../model/edits.ts'
-import { type DocumentView, readOnce } from '../model/view.ts'
-import { type Answer, conflict, refused } from './answers.ts'
+import { type DocumentReader, readOnce } from '../model/view.ts'
+import { conflict, type EnvelopeAnswer, refused } from './answers.ts'
 import { dryRun, SchemaFault } from './dry-run.ts'
 import { type AnsweredRequest, idUse, REUSED } from './idempotency.ts'
 import { normalizeOperations, sanitizeOperations } from './normal-operations.ts'
 import { failedPreconditions } from './preconditions.ts'
 import { type AiEnvelopeRequest, clientFrontier, payloadHash } from './request.ts'
-import { payloadFault, readEnvelope } from './structure.ts'
+import { payloadRefusal, readEnvelope } from './structure.ts'
 
 /** The facts that the checks need in addition to the request. */
 export interface EnvelopeContext {
@@ -17,16 +17,16 @@ export interface EnvelopeContext {
   /** The earlier answer to this caller's id for this document, or null. */
   readonly answered: (clientRequestId: string) => AnsweredRequest | null
   /** Null: the document does not exist. */
-  readonly document: DocumentView | null
+  readonly document: DocumentReader | null
   /** The document id and the caller. With the request, they determine the ids of new blocks. */
   readonly scope: readonly [documentId: string, caller: string]
 }
 
 /** The gateway's verdict on a request. Only `apply` changes the document; it applies all edits. */
 export type Verdict =
-  | { readonly kind: 'refuse'; readonly answer: Answer; readonly request: AiEnvelopeRequest | null }
+  | { readonly kind: 'refuse'; readonly answer: EnvelopeAnswer; readonly request: AiEnvelopeRequest | null }
   /** The id was answered before. The request has no further effect. */
-  | { readonly kind: 'repeat'; readonly answer: Answer; readonly request: AiEnvelopeRequest }
+  | { readonly kind: 'repeat'; readonly answer: EnvelopeAnswer; readonly request: AiEnvelopeRequest }
   | {
       readonly kind: 'apply'
       readonly request: AiEnvelopeRequest
@@ -58,7 +58,7 @@ export function* judging(
   if (use === 'reused') return refuse(REUSED, request)
 
   // Limits and hostile content.
-  const fault = payloadFault(payload)
+  const fault = payloadRefusal(payload)
   if (fault !== null) return refuse(fault, request)
   const operations = 'operations' in payload ? payload.operations : []
 
@@ -91,4 +91,8 @@ export function* judging(
 const ACCEPTED: ReadonlySet<string> = new Set(['equal', 'behind'])
 const EMPTY = 'the payload has no content after sanitizing; send text, or delete blocks with <delete_blocks>'
 
-const refuse = (answer: Answer, request: AiEnvelopeRequest | null): Verdict => ({ kind: 'refuse', answer, request })
+const refuse = (answer: EnvelopeAnswer, request: AiEnvelopeRequest | null): Verdict => ({
+  kind: 'refuse',
+  answer,
+  request,
+})

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../markup/diagnostics.ts'
 import { normalizeBlocks, normalizeSpan } from '../markup/normalize.ts'
 import { isBlank, sanitize } from '../markup/sanitize.ts'
 import { isElement, type Node } from '../markup/tree.ts'
-import type { DocumentView } from '../model/view.ts'
+import type { DocumentReader } from '../model/view.ts'
 import type { DeleteBlocks, InsertBlocks, Operation, ReplaceSpans } from './operations.ts'
 
 /** An operation with content in canonical form. */
@@ -42,7 +42,7 @@ function saysNothing(operation: Operation): boolean {
 /** Converts the operations to canonical form. Spans of code blocks keep their white space. */
 export const normalizeOperations = (
   operations: readonly Operation[],
-  document: DocumentView,
+  document: DocumentReader,
 ): readonly NormalOperation[] =>
   operations.map((operation): NormalOperation => {
     if (operation.kind === 'insert_blocks') return { ...operation, content: normalizeBlocks(operation.content) }

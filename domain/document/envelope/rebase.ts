@@ -1,5 +1,5 @@
 import { contextHash } from '../model/context-hash.ts'
-import type { DocumentView } from '../model/view.ts'
+import type { DocumentReader } from '../model/view.ts'
 import type { PreconditionFailure } from './answers.ts'
 import type { AiEnvelopeRequest } from './request.ts'
 import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from './retry.ts'
@@ -24,7 +24,7 @@ export type Rebase =
   | { readonly kind: 'exhausted'; readonly code: 'RETRY_EXHAUSTED'; readonly attempts: number }
 
 /** Decides how to retry a request after a conflict. `document`: the document after the conflict. */
-export function rebase(request: AiEnvelopeRequest, document: DocumentView): Rebase {
+export function rebase(request: AiEnvelopeRequest, document: DocumentReader): Rebase {
   const { first, retry: made } = attemptOf(request.client_request_id)
   if (made >= MAX_RETRIES) return { kind: 'exhausted', code: 'RETRY_EXHAUSTED', attempts: made + 1 }
   const spans = request.preconditions.map(({ span_id, if_match_context_hash }) =>
@@ -41,7 +41,7 @@ export function rebase(request: AiEnvelopeRequest, document: DocumentView): Reba
   }
 }
 
-function spanNow(spanId: string, expected: string, document: DocumentView): SpanNow {
+function spanNow(spanId: string, expected: string, document: DocumentReader): SpanNow {
   const span = document.span(spanId)
   if (span.kind === 'missing') return { spanId, state: 'span_missing' }
   if (span.kind === 'unreadable') return { spanId, state: 'unverified' }

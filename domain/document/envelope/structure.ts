@@ -4,7 +4,7 @@ import type { MarkupParser } from '../../ports/index.ts'
 import { hostileReason } from '../markup/hostile.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import type { Element } from '../markup/tree.ts'
-import { type Refused, refused } from './answers.ts'
+import { type RefusedAnswer, refused } from './answers.ts'
 import { namedSpans, type Operation, OperationFault, readOperations } from './operations.ts'
 import { type AiEnvelopeRequest, readRequest } from './request.ts'
 
@@ -40,7 +40,7 @@ export function readEnvelope(body: unknown, parse: MarkupParser): Envelope {
 }
 
 /** The answer to a payload that is too large or hostile, or null. */
-export function payloadFault(payload: Payload): Refused | null {
+export function payloadRefusal(payload: Payload): RefusedAnswer | null {
   if ('limits' in payload) return refused('AI_PAYLOAD_REJECTED_LIMITS', payload.limits)
   const reason = hostileReason(payload.tree)
   return reason === null ? null : refused('AI_PAYLOAD_REJECTED_SANITIZE', `ops_xml: ${reason}`)

@@ -1,13 +1,13 @@
-import type { Run } from '../model/runs.ts'
+import type { TextRun } from '../model/runs.ts'
 import { lineFeeds } from '../model/text.ts'
 import { collapsed, piece } from './inline.ts'
 import { attributeOf, type Element, isElement, type Node } from './tree.ts'
 
 /** The text of a code block: white space unchanged, no marks. */
-export const codeRuns = (nodes: readonly Node[]): Run[] => collapsed([piece('verbatim', plain(nodes), {})])
+export const codeRuns = (nodes: readonly Node[]): TextRun[] => collapsed([piece('verbatim', plain(nodes), {})])
 
 /** The text of a `pre` element. HTML ignores a line feed directly after the tag. */
-export const preRuns = (pre: Element): Run[] => codeRuns([lineFeeds(plain(pre.children)).replace(/^\n/, '')])
+export const preRuns = (pre: Element): TextRun[] => codeRuns([lineFeeds(plain(pre.children)).replace(/^\n/, '')])
 
 /** Language names that HTML and Markdown can represent. A person's replica can contain any text. */
 const LANGUAGE = /^[\w+#.-]{1,64}$/

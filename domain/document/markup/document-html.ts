@@ -1,5 +1,5 @@
 import type { ReadBlock } from '../../ports/index.ts'
-import type { Block, BlockContent } from '../model/block.ts'
+import type { BlockContent, DocumentBlock } from '../model/block.ts'
 import { type Diagnostic, Diagnostics } from './diagnostics.ts'
 import { hostileReason } from './hostile.ts'
 import { htmlText } from './html.ts'
@@ -12,7 +12,7 @@ import { element, type Node } from './tree.ts'
 
 /** A document as HTML that is also valid XML. Escapes all text. Omits blocks outside the document model. */
 export const toHtml = (blocks: readonly ReadBlock[]): string =>
-  htmlText(renderBlocks(blocks.filter((block): block is Block => block.type !== 'unreadable')))
+  htmlText(renderBlocks(blocks.filter((block): block is DocumentBlock => block.type !== 'unreadable')))
 
 /** The content of a new document from parsed HTML. `fault`: why the HTML cannot be a document. */
 export function contentOf(

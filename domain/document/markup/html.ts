@@ -25,10 +25,10 @@ function tag({ name, attributes, children }: Exclude<Node, string>, text: typeof
 export const htmlEscaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!)
 
 /** The characters as numeric references, which HTML and Markdown read as plain characters. */
-export const references = (text: string): string => text.replaceAll(/./gs, (c) => `&#${c.codePointAt(0)};`)
+export const numericReferences = (text: string): string => text.replaceAll(/./gs, (c) => `&#${c.codePointAt(0)};`)
 
 /**
  * XML reads line feeds and tabs in a value as spaces, and `|` ends a cell of a Markdown table. Numeric references
  * prevent both.
  */
-const attributeText = (value: string): string => htmlEscaped(value).replaceAll(/[\t\n\r|]/g, references)
+const attributeText = (value: string): string => htmlEscaped(value).replaceAll(/[\t\n\r|]/g, numericReferences)

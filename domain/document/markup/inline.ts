@@ -1,22 +1,22 @@
-import { type Marks, mergedRuns, type Run } from '../model/runs.ts'
+import { type Marks, mergedRuns, type TextRun } from '../model/runs.ts'
 import { dropControls, lineFeeds } from '../model/text.ts'
 
 /** A sequence of inline content before white space is collapsed. `verbatim`: code; `break`: a line break. */
-export interface Piece {
+export interface InlinePiece {
   readonly kind: 'text' | 'verbatim' | 'break'
   readonly text: string
   readonly marks: Marks
 }
 
-export const piece = (kind: Piece['kind'], text: string, marks: Marks): Piece => ({
+export const piece = (kind: InlinePiece['kind'], text: string, marks: Marks): InlinePiece => ({
   kind,
   text: dropControls(lineFeeds(text)),
   marks,
 })
 
 /** The canonical form of inline content: white space collapsed outside code, runs merged, text in NFC. */
-export function collapsed(pieces: readonly Piece[]): Run[] {
-  const out: Piece[] = []
+export function collapsed(pieces: readonly InlinePiece[]): TextRun[] {
+  const out: InlinePiece[] = []
   let atEdge: boolean = true
   for (const next of pieces) {
     if (next.text === '') continue
@@ -36,7 +36,7 @@ const spaced = (text: string, atEdge: boolean): string => {
 }
 
 /** Drops the single space that collapsing left at the end of a line. */
-function trimEnd(out: Piece[]): void {
+function trimEnd(out: InlinePiece[]): void {
   const last = out.at(-1)
   if (last?.kind !== 'text' || !last.text.endsWith(' ')) return
   out.pop()

@@ -1,8 +1,8 @@
 import type { ReadBlock } from '../../ports/index.ts'
-import type { Block, BlockContent, Cell } from '../model/block.ts'
-import { plainText, type Run } from '../model/runs.ts'
+import type { BlockContent, Cell, DocumentBlock } from '../model/block.ts'
+import { plainText, type TextRun } from '../model/runs.ts'
 import { shownLanguage } from './code.ts'
-import { htmlEscaped, htmlText, references } from './html.ts'
+import { htmlEscaped, htmlText, numericReferences } from './html.ts'
 import { renderBlocks, renderRuns } from './render.ts'
 import type { Node } from './tree.ts'
 import { linkUrl } from './url.ts'
@@ -11,7 +11,7 @@ import { linkUrl } from './url.ts'
 
 /** A document as Markdown. Omits blocks outside the document model. */
 export function toMarkdown(blocks: readonly ReadBlock[]): string {
-  const known = blocks.filter((block): block is Block => block.type !== 'unreadable')
+  const known = blocks.filter((block): block is DocumentBlock => block.type !== 'unreadable')
   const parts: string[] = []
   let depth = -1
   known.forEach((block, i) => {
@@ -66,7 +66,7 @@ function table([head, ...rows]: readonly (readonly Cell[])[]): string | null {
   return [cells(head), line(head.map(() => '---')), ...rows.map(cells)].join('\n')
 }
 
-function inline(runs: readonly Run[], lineBreak: string): string {
+function inline(runs: readonly TextRun[], lineBreak: string): string {
   const text = runs.map((run, i) => {
     const alone = !isMarked(runs[i - 1]) && !isMarked(runs[i + 1])
     return alone ? runText(run) : isMarked(run) ? asHtml(renderRuns([run])) : escaped(run.text)
@@ -74,10 +74,10 @@ function inline(runs: readonly Run[], lineBreak: string): string {
   return text.join('').replaceAll(/<br\/>|\n/g, lineBreak)
 }
 
-const isMarked = (run: Run | undefined): boolean => run !== undefined && Object.keys(run.marks).length > 0
+const isMarked = (run: TextRun | undefined): boolean => run !== undefined && Object.keys(run.marks).length > 0
 
 /** Markdown delimiters close only next to letters and digits. Other runs are written as HTML. */
-function runText(run: Run): string {
+function runText(run: TextRun): string {
   const { text, marks } = run
   if (!isMarked(run)) return escaped(text)
   const isWord = /^[\p{L}\p{N}](?:[^\n]*[\p{L}\p{N}])?$/u.test(text)
@@ -95,7 +95,9 @@ function runText(run: Run): string {
 
 /** HTML within Markdown. Markdown parses the text between two tags, and an empty line ends the HTML. */
 const asHtml = (nodes: readonly Node[]): string =>
-  htmlText(nodes, (text) => htmlEscaped(text).replaceAll(/[\\`*_[\]~|@\n\r]|(?<=www)\.|(?<=https?|ftp):/gi, references))
+  htmlText(nodes, (text) =>
+    htmlEscaped(text).replaceAll(/[\\`*_[\]~|@\n\r]|(?<=www)\.|(?<=https?|ftp):/gi, numericReferences),
+  )
 
 const escaped = (text: string): string =>
   text.replaceAll(/[\\`*_[\]<>~|&]/g, '\\$&').replaceAll(/(?:https?|ftp):|www\./gi, (m) => m.replace(/[:.]$/, '\\$&'))

@@ -1,12 +1,12 @@
 import type { Cell } from '../model/block.ts'
-import type { Run } from '../model/runs.ts'
+import type { TextRun } from '../model/runs.ts'
 import { type Canonical, type CanonicalNode, type Misplaced, misplaced } from './canonical.ts'
 import { type BlockFlow, flow, isBlock } from './flow.ts'
 import { collapsed } from './inline.ts'
 import { attributeOf } from './tree.ts'
 
 /** A table and its misplaced content. Drops rows without cells; keeps empty cells. */
-export function table(part: BlockFlow): Canonical {
+export function normalizeTable(part: BlockFlow): Canonical {
   const faults: Misplaced[] = []
   const rows = children(part, ['tr', 'thead', 'tbody'], faults)
     .flatMap((child) => (child.element.name === 'tr' ? [child] : children(child, ['tr'], faults)))
@@ -27,7 +27,7 @@ function children({ element, marks }: BlockFlow, names: readonly string[], fault
 
 function cellOf({ element, marks }: BlockFlow, faults: Misplaced[]): Cell {
   const span = (name: string) => Number(attributeOf(element, name) ?? 1)
-  const text: Run[] = []
+  const text: TextRun[] = []
   for (const part of flow(element.children, marks)) {
     // A paragraph in a cell becomes the cell's text. A cell has one text.
     const inner = isBlock(part) && part.element.name === 'p' ? flow(part.element.children, part.marks) : [part]

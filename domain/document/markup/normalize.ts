@@ -11,8 +11,8 @@ import { codeLanguage, codeRuns, preRuns } from './code.ts'
 import { type BlockFlow, flow, isBlock } from './flow.ts'
 import { collapsed } from './inline.ts'
 import { leaf } from './leaf.ts'
-import { list } from './normalize-list.ts'
-import { table } from './normalize-table.ts'
+import { normalizeList } from './normalize-list.ts'
+import { normalizeTable } from './normalize-table.ts'
 import type { Node } from './tree.ts'
 
 /**
@@ -48,9 +48,9 @@ function block(part: BlockFlow): Canonical {
       return textBlock({ type: 'code', attrs: { language: codeLanguage(element) } }, preRuns(element))
     case 'ul':
     case 'ol':
-      return list(part, 0)
+      return normalizeList(part, 0)
     case 'table':
-      return table(part)
+      return normalizeTable(part)
     case 'hr':
       return [{ type: 'divider', attrs: {} }]
     default:

@@ -1,5 +1,5 @@
 import type { BlockContent, Cell } from '../model/block.ts'
-import { MARKS, type Mark, type Marks, type Run } from '../model/runs.ts'
+import { MARKS, type Mark, type Marks, type TextRun } from '../model/runs.ts'
 import { shownLanguage } from './code.ts'
 import { type Attribute, element, type Node } from './tree.ts'
 import { linkUrl } from './url.ts'
@@ -19,7 +19,7 @@ export function renderBlocks(blocks: readonly BlockContent[]): Node[] {
 }
 
 /** Runs as text within inline elements. Line feeds outside code become line breaks. */
-export function renderRuns(runs: readonly Run[]): Node[] {
+export function renderRuns(runs: readonly TextRun[]): Node[] {
   return runs.flatMap(({ text, marks }) => within(marks, marks.code ? [text] : broken(text)))
 }
 
@@ -47,7 +47,7 @@ function block(content: BlockContent): Node {
   }
 }
 
-function code(language: string | null, runs: readonly Run[]): Node {
+function code(language: string | null, runs: readonly TextRun[]): Node {
   const text = runs.map((run) => run.text).join('')
   // HTML ignores the first line feed.
   const body = text.startsWith('\n') ? `\n${text}` : text

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { plainText, type Run } from './runs.ts'
+import { plainText, type TextRun } from './runs.ts'
 
 /** The attributes of each block type. */
 export const BLOCK_ATTRS = {
@@ -22,13 +22,13 @@ export const CELL_ATTRS = z.strictObject({
 })
 
 export interface Cell extends Readonly<z.infer<typeof CELL_ATTRS>> {
-  readonly text: readonly Run[]
+  readonly text: readonly TextRun[]
 }
 
 type TextType = Exclude<BlockType, 'table' | 'divider'>
 /** A block with a text. The text is a span. */
 export type TextContent = {
-  [T in TextType]: { readonly type: T; readonly attrs: BlockAttrs<T>; readonly text: readonly Run[] }
+  [T in TextType]: { readonly type: T; readonly attrs: BlockAttrs<T>; readonly text: readonly TextRun[] }
 }[TextType]
 
 /** The content of a block. Only tables have rows. Dividers have neither rows nor text. */
@@ -38,7 +38,7 @@ export type BlockContent =
   | { readonly type: 'divider'; readonly attrs: BlockAttrs<'divider'> }
 
 /** A block of a document. Its id is the id of its span. */
-export type Block = BlockContent & { readonly id: string }
+export type DocumentBlock = BlockContent & { readonly id: string }
 
 export const isBlockType = (type: unknown): type is BlockType =>
   typeof type === 'string' && Object.hasOwn(BLOCK_ATTRS, type)

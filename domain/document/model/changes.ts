@@ -1,14 +1,22 @@
-import type { Block } from './block.ts'
+import type { DocumentBlock } from './block.ts'
 
 /** The change of one block between two revisions. */
 export type BlockChange =
-  | { readonly change: 'added'; readonly after: Block }
-  | { readonly change: 'removed'; readonly before: Block }
+  | { readonly change: 'added'; readonly after: DocumentBlock }
+  | { readonly change: 'removed'; readonly before: DocumentBlock }
   /** `moved`: the block's position among the blocks of both revisions changed. */
-  | { readonly change: 'changed'; readonly before: Block; readonly after: Block; readonly moved: boolean }
+  | {
+      readonly change: 'changed'
+      readonly before: DocumentBlock
+      readonly after: DocumentBlock
+      readonly moved: boolean
+    }
 
 /** All changed blocks: first in the order of the later revision, then the removed blocks. */
-export function blockChanges(before: readonly Block[], after: readonly Block[]): readonly BlockChange[] {
+export function blockChanges(
+  before: readonly DocumentBlock[],
+  after: readonly DocumentBlock[],
+): readonly BlockChange[] {
   const places = new Map(before.map((block, place) => [block.id, place]))
   const known = after.filter(({ id }) => places.has(id))
   const stayed = new Set(longestIncreasing(known.map(({ id }) => places.get(id)!)).map((place) => before[place]!.id))

@@ -19,7 +19,7 @@ export const Marks = z
 export type Marks = z.infer<typeof Marks>
 
 /** A piece of text with the same marks. */
-export interface Run {
+export interface TextRun {
   readonly text: string
   readonly marks: Marks
 }
@@ -37,7 +37,7 @@ export const sameMarks = (a: Marks, b: Marks): boolean =>
   a === b || JSON.stringify(orderedMarks(a)) === JSON.stringify(orderedMarks(b))
 
 /** Merges adjacent runs with equal marks and drops empty runs. */
-export function mergedRuns(runs: readonly Run[]): Run[] {
+export function mergedRuns(runs: readonly TextRun[]): TextRun[] {
   const merged: { texts: string[]; marks: Marks }[] = []
   for (const { text, marks } of runs) {
     const last = merged.at(-1)
@@ -48,4 +48,4 @@ export function mergedRuns(runs: readonly Run[]): Run[] {
   return merged.map(({ texts, marks }) => ({ text: texts.join(''), marks }))
 }
 
-export const plainText = (runs: readonly Run[]): string => runs.map(({ text }) => text).join('')
+export const plainText = (runs: readonly TextRun[]): string => runs.map(({ text }) => text).join('')

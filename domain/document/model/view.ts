@@ -14,14 +14,14 @@ export type SpanView =
     }
 
 /** A read-only, synchronous view of a document at one revision, for the checks. */
-export interface DocumentView {
+export interface DocumentReader {
   readonly frontier: string
   relation(client: Frontier): FrontierRelation
   span(spanId: string): SpanView
 }
 
 /** Caches the spans of a document. The document must not change while the cache is in use. */
-export function readOnce(document: DocumentView): DocumentView {
+export function readOnce(document: DocumentReader): DocumentReader {
   const spans = new Map<string, SpanView>()
   return {
     frontier: document.frontier,

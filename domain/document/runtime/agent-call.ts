@@ -1,9 +1,9 @@
 import { ToolError } from '../../calls/errors.ts'
 import { LogError } from '../../log/errors.ts'
 import { ContentionError, TimeLimitError } from '../../stream/runtime/errors.ts'
-import type { Refused } from '../envelope/answers.ts'
+import type { RefusedAnswer } from '../envelope/answers.ts'
 import { DocumentError } from '../errors.ts'
-import type { Caller } from './types.ts'
+import type { DocumentCaller } from './types.ts'
 
 /** An agent's tool call that works on a document. */
 export interface AgentCall {
@@ -18,7 +18,7 @@ export interface AgentCall {
 }
 
 /** The gateway writes for the agent. A request id belongs to one agent, so only this agent may retry the request. */
-export function callerOf({ agentId, runId, toolCallId, redact, ...call }: AgentCall): Caller {
+export function documentCallerOf({ agentId, runId, toolCallId, redact, ...call }: AgentCall): DocumentCaller {
   const { causationId, correlationId } = call
   return {
     ...{ by: { kind: 'gateway', id: agentId }, name: `agent:${agentId}`, runId, toolCallId },
@@ -29,7 +29,7 @@ export function callerOf({ agentId, runId, toolCallId, redact, ...call }: AgentC
 }
 
 /** Converts a final refusal to an error of the tool call. */
-export const refusedBy = ({ status, body: { code, message } }: Refused): ToolError =>
+export const toolErrorOf = ({ status, body: { code, message } }: RefusedAnswer): ToolError =>
   new ToolError(status === 404 ? 'RESOURCE_NOT_FOUND' : 'INVALID_ARGUMENTS', `${code}: ${message}`)
 
 /**

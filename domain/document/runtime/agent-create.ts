@@ -1,5 +1,5 @@
 import { documentOfCall } from '../../log/ids.ts'
-import { type AgentCall, callerOf, forTool } from './agent-call.ts'
+import { type AgentCall, documentCallerOf, forTool } from './agent-call.ts'
 import type { DocumentGateway, NewDocument } from './gateway.ts'
 
 /** The document that a call created. */
@@ -19,7 +19,7 @@ export const createForAgent = (gateway: DocumentGateway, asked: NewDocument, cal
     const isMade = () => gateway.exists(documentId)
     if (!(await isMade())) {
       const key = { documentId, commandId: `call:${call.toolCallId}` }
-      await gateway.create(asked, callerOf(call), key).catch(async (error: unknown) => {
+      await gateway.create(asked, documentCallerOf(call), key).catch(async (error: unknown) => {
         // Another driver may have performed this call at the same time.
         if (!(await isMade())) throw error
       })

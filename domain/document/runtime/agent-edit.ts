@@ -1,11 +1,11 @@
 import { headAndTail, RESULT_BYTES } from '../../calls/bounded.ts'
 import { ToolError } from '../../calls/errors.ts'
 import type { Clock } from '../../ports/index.ts'
-import type { Answer, Applied } from '../envelope/answers.ts'
+import type { Applied, EnvelopeAnswer } from '../envelope/answers.ts'
 import type { Rebase } from '../envelope/rebase.ts'
 import type { AiEnvelopeRequest } from '../envelope/request.ts'
 import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from '../envelope/retry.ts'
-import { type AgentCall, callerOf, forTool, refusedBy } from './agent-call.ts'
+import { type AgentCall, documentCallerOf, forTool, toolErrorOf } from './agent-call.ts'
 import type { DocumentGateway } from './gateway.ts'
 
 // Seed 000, 5.8: an agent's edit is an envelope. After a conflict it is rebased and sent again.
@@ -34,11 +34,11 @@ interface EditPorts {
  */
 export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, call: AgentCall): Promise<AgentEdited> {
   const { documentId, retryOf, ...payload } = edit
-  const caller = callerOf(call)
+  const caller = documentCallerOf(call)
   const first = retryOf === undefined ? call.toolCallId : attemptOf(retryOf).first
   const given = (id: string) => gateway.answered(documentId, id, caller)
 
-  const send = async (request: AiEnvelopeRequest, retry: number): Promise<Answer> => {
+  const send = async (request: AiEnvelopeRequest, retry: number): Promise<EnvelopeAnswer> => {
     const earlier = await given(request.client_request_id)
     if (earlier?.toolCallId === call.toolCallId) return earlier.answer
     if (retry > 0) await clock.sleep(retryDelayMs(retry), call.signal)
@@ -68,7 +68,7 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
       const request = { ...payload, doc_frontier, client_request_id: id }
       const answer = await send(request, retry)
       if (answer.status === 200) return { ...answer.body, retries: retry }
-      if (answer.status !== 409) throw refusedBy(answer)
+      if (answer.status !== 409) throw toolErrorOf(answer)
       // This call may have sent its next attempt before a crash. The current document may since differ from the one
       // that the attempt was for.
       if ((await given(retryId(first, retry + 1)))?.toolCallId === call.toolCallId) {
@@ -84,7 +84,7 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
   })
 }
 
-function mustBeConflict({ status }: Answer): void {
+function mustBeConflict({ status }: EnvelopeAnswer): void {
   if (status === 409) return
   const why = status === 200 ? 'was applied' : 'was refused for good'
   throw new ToolError('INVALID_ARGUMENTS', `retry_of: that request ${why}; send a new edit without retry_of`)

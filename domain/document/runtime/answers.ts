@@ -2,7 +2,7 @@ import type { Header } from '../../log/envelope.ts'
 import { keyFor, keyOf } from '../../log/ids.ts'
 import { bodyOf } from '../../stream/runtime/bodies.ts'
 import type { Stores, StreamPorts } from '../../stream/runtime/ports.ts'
-import { type Answer, applied } from '../envelope/answers.ts'
+import { applied, type EnvelopeAnswer } from '../envelope/answers.ts'
 import type { AnsweredRequest } from '../envelope/idempotency.ts'
 import { decode } from '../stream/codec.ts'
 import type { DocumentEvent } from '../stream/events.ts'
@@ -68,7 +68,7 @@ export class Answers {
     if (revision === undefined) return null
     // The request is directly before its answer, in the same append.
     let payloadHash = ERASED
-    let given: Answer | null = null
+    let given: EnvelopeAnswer | null = null
     let toolCallId: string | null = null
     for await (const page of this.#stores.log.read(this.#stream, { from: revision - 1, limit: 2 }))
       for (const recorded of page) {
@@ -115,8 +115,8 @@ export class Answers {
   }
 }
 
-function answerOf(event: DocumentEvent, clientRequestId: string): Answer | null {
-  if (event.type === 'envelope_refused') return event.body.answer as Answer
+function answerOf(event: DocumentEvent, clientRequestId: string): EnvelopeAnswer | null {
+  if (event.type === 'envelope_refused') return event.body.answer as EnvelopeAnswer
   if (event.type !== 'document_updated' || event.body.envelope === null) return null
   return applied(clientRequestId, event.body.frontier, event.body.envelope.diagnostics as never)
 }

@@ -1,9 +1,9 @@
 import type { CausedContext } from '../../stream/emitter.ts'
-import type { Memory } from '../../stream/runtime/memory.ts'
+import type { MailboxMemory } from '../../stream/runtime/memory.ts'
 import { type DocumentEvent, isUpdate, updateBytes } from '../stream/events.ts'
 
 /** The updates in the log since the last `take`, for import into a replica. */
-export class Arrivals implements Memory<DocumentEvent, CausedContext> {
+export class Arrivals implements MailboxMemory<DocumentEvent, CausedContext> {
   readonly bytes = 0
   readonly #listen: (event: DocumentEvent) => void
   #updates: Uint8Array[] = []

@@ -3,7 +3,7 @@ import type { ImportedChange, OpenDocument, PendingChange } from '../../ports/in
 import type { CausedContext } from '../../stream/emitter.ts'
 import { type Asking, Mailbox } from '../../stream/runtime/mailbox.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
-import { type Answer, applied, refused } from '../envelope/answers.ts'
+import { applied, type EnvelopeAnswer, refused } from '../envelope/answers.ts'
 import { type EnvelopeContext, judging, type Verdict } from '../envelope/judge.ts'
 import { DocumentError } from '../errors.ts'
 import type { DocumentAggregate } from '../stream/aggregate.ts'
@@ -19,7 +19,7 @@ import { personFault } from './person-fault.ts'
 import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
 import { snapshotsOf } from './states.ts'
-import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
+import type { DocumentAt, DocumentCaller, DocumentPorts, Imported } from './types.ts'
 
 /** The document at the stream's last revision. `replica` null: the stream contains no document. */
 interface Current {
@@ -63,7 +63,11 @@ export class Desk {
     })
   }
 
-  create(command: Extract<DocumentCommand, { kind: 'create' }>, commandId: string, caller: Caller): Promise<number> {
+  create(
+    command: Extract<DocumentCommand, { kind: 'create' }>,
+    commandId: string,
+    caller: DocumentCaller,
+  ): Promise<number> {
     return this.#enqueue(async () => {
       const asking = askingOf(caller, commandId)
       const { revision } = await this.#mailbox.submit(command, asking, { fact: false, expected: -1 })
@@ -72,7 +76,7 @@ export class Desk {
   }
 
   /** Answers a request and records both in one append. A repeated request is not recorded again. */
-  envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
+  envelope(documentId: string, body: unknown, caller: DocumentCaller): Promise<EnvelopeAnswer> {
     return this.#enqueue(async () => {
       const pause = yielder(this.#ports.clock)
       for (let tries = 1; tries <= MAX_RACES; tries++) {
@@ -87,7 +91,11 @@ export class Desk {
   }
 
   /** The earlier answer to a caller's request, or null. */
-  answered(documentId: string, clientRequestId: string, caller: Pick<Caller, 'name'>): Promise<GivenAnswer | null> {
+  answered(
+    documentId: string,
+    clientRequestId: string,
+    caller: Pick<DocumentCaller, 'name'>,
+  ): Promise<GivenAnswer | null> {
     return this.#enqueue(async () => {
       await this.#mailbox.refresh()
       return this.#given(documentId, clientRequestId, caller, this.#mailbox.head?.revision ?? -1)
@@ -95,7 +103,7 @@ export class Desk {
   }
 
   /** Imports and records an update of a person's replica. Rejects with a `DocumentError` if the update is refused. */
-  import(update: Uint8Array, caller: Caller): Promise<Imported> {
+  import(update: Uint8Array, caller: DocumentCaller): Promise<Imported> {
     return this.#enqueue(async () => {
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const { replica, revision } = mustBeDocument(await this.#current())
@@ -130,7 +138,7 @@ export class Desk {
   async #judged(
     documentId: string,
     body: unknown,
-    caller: Caller,
+    caller: DocumentCaller,
     { replica, revision }: Current,
     pause: YieldToEventLoop,
   ): Promise<Verdict> {
@@ -153,12 +161,12 @@ export class Desk {
     return { kind: 'refuse', answer, request: verdict.request }
   }
 
-  #given(documentId: string, clientRequestId: string, { name: caller }: Pick<Caller, 'name'>, last: number) {
+  #given(documentId: string, clientRequestId: string, { name: caller }: Pick<DocumentCaller, 'name'>, last: number) {
     return this.#answers.of({ documentId, caller, clientRequestId }, last)
   }
 
   /** Discards the change if it contains a secret, or if the check fails. */
-  async #mustHoldNoSecret({ words, change }: ImportedChange, caller: Caller): Promise<void> {
+  async #mustHoldNoSecret({ words, change }: ImportedChange, caller: DocumentCaller): Promise<void> {
     try {
       if (!(await holdsSecret(this.#ports, caller, words))) return
       throw new DocumentError('UPDATE_HOLDS_SECRET', 'the update holds a secret value; take it out and send it without')
@@ -172,11 +180,11 @@ export class Desk {
   async #answer(
     documentId: string,
     body: unknown,
-    caller: Caller,
+    caller: DocumentCaller,
     { replica, revision }: Current,
     verdict: Exclude<Verdict, { kind: 'repeat' }>,
     pause: YieldToEventLoop,
-  ): Promise<Answer | null> {
+  ): Promise<EnvelopeAnswer | null> {
     const { request } = verdict
     const isReused = verdict.kind === 'refuse' && codeOf(verdict.answer) === 'AI_IDEMPOTENCY_KEY_REUSED'
     const { logId } = this.#ports.log
@@ -308,4 +316,4 @@ function mustBeDocument({ revision, state, replica }: Current) {
   return { revision, state, replica }
 }
 
-const codeOf = (answer: Answer): string | null => ('code' in answer.body ? answer.body.code : null)
+const codeOf = (answer: EnvelopeAnswer): string | null => ('code' in answer.body ? answer.body.code : null)

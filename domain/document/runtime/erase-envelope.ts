@@ -4,7 +4,7 @@ import type { ErasureReason } from '../../stream/runtime/erasure/types.ts'
 import { DocumentError } from '../errors.ts'
 import { document, documentStream } from '../stream/aggregate.ts'
 import { holdsSecret } from './holds-secret.ts'
-import type { Caller, DocumentPorts } from './types.ts'
+import type { DocumentCaller, DocumentPorts } from './types.ts'
 
 export interface EnvelopeErasure extends ErasureReason {
   /** The revision of the request or of its answer, as in the history. */
@@ -16,11 +16,11 @@ export interface EnvelopeErasure extends ErasureReason {
  * `NOT_ERASABLE` for an event that is not a request, `EVENT_UNKNOWN` for a missing event, `CONTENT_REFUSED` if the
  * reason contains a secret, and `ERASE_IMPOSSIBLE` if the event store cannot erase events.
  */
-export async function eraseEnvelope(
+export async function eraseEnvelopeBody(
   ports: DocumentPorts,
   documentId: string,
   { revision, code, reason }: EnvelopeErasure,
-  caller: Caller,
+  caller: DocumentCaller,
 ): Promise<{ readonly revision: number; readonly recorded: boolean }> {
   if (await holdsSecret(ports, caller, [reason]))
     throw new DocumentError('CONTENT_REFUSED', 'the reason holds a secret value; say it without')

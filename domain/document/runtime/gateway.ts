@@ -1,6 +1,6 @@
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
 import { inSteps, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
-import type { Answer } from '../envelope/answers.ts'
+import type { EnvelopeAnswer } from '../envelope/answers.ts'
 import { type Rebase, rebase } from '../envelope/rebase.ts'
 import type { AiEnvelopeRequest } from '../envelope/request.ts'
 import { DocumentError } from '../errors.ts'
@@ -8,12 +8,12 @@ import type { BlockContent } from '../model/block.ts'
 import { document, documentStream, gateway, REFUSED_STREAM } from '../stream/aggregate.ts'
 import type { GivenAnswer } from './answers.ts'
 import { Desk } from './desk.ts'
-import { type EnvelopeErasure, eraseEnvelope } from './erase-envelope.ts'
+import { type EnvelopeErasure, eraseEnvelopeBody } from './erase-envelope.ts'
 import { DocumentHistory } from './history.ts'
-import { holdsSecret, wordsOf } from './holds-secret.ts'
+import { holdsSecret, searchedTexts } from './holds-secret.ts'
 import { type EnvelopePreview, previewEnvelope } from './preview.ts'
 import { ReplicaCache } from './replica-cache.ts'
-import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
+import type { DocumentAt, DocumentCaller, DocumentPorts, Imported } from './types.ts'
 
 /** The maximum number of open streams with replicas in memory. The least recently used one is closed first. */
 const MAX_OPEN = 64
@@ -57,11 +57,11 @@ export class DocumentGateway {
    */
   async create(
     { title, source, blocks }: NewDocument,
-    caller: Caller,
+    caller: DocumentCaller,
     key?: CreationKey,
   ): Promise<{ readonly documentId: string; readonly revision: number }> {
     const { random, clock, documents } = this.#ports
-    if (await holdsSecret(this.#ports, caller, [title, ...wordsOf(blocks)]))
+    if (await holdsSecret(this.#ports, caller, [title, ...searchedTexts(blocks)]))
       throw new DocumentError('CONTENT_REFUSED', 'the title or content holds a secret value; send it without')
     const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
     const gatewayPeer = peerOf(random.bytes(8))
@@ -84,13 +84,13 @@ export class DocumentGateway {
   }
 
   /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` if it could not be parsed. */
-  async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
+  async envelope(documentId: string, body: unknown, caller: DocumentCaller): Promise<EnvelopeAnswer> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.envelope(documentId, body, caller)
   }
 
   /** The earlier answer to a caller's request id for a document, or null. */
-  async answered(documentId: string, clientRequestId: string, caller: Caller): Promise<GivenAnswer | null> {
+  async answered(documentId: string, clientRequestId: string, caller: DocumentCaller): Promise<GivenAnswer | null> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.answered(documentId, clientRequestId, caller)
   }
@@ -106,17 +106,17 @@ export class DocumentGateway {
     return this.#desk(documentId).look((replica) => rebase(request, replica))
   }
 
-  /** Erases a request of a document permanently; see {@link eraseEnvelope}. */
-  async erase(documentId: string, what: EnvelopeErasure, caller: Caller) {
+  /** Erases a request of a document permanently; see {@link eraseEnvelopeBody}. */
+  async erase(documentId: string, what: EnvelopeErasure, caller: DocumentCaller) {
     await this.#mustExist(documentId)
-    return eraseEnvelope(this.#ports, documentId, what, caller)
+    return eraseEnvelopeBody(this.#ports, documentId, what, caller)
   }
 
   /**
    * Imports an update of a person's replica. Rejects with `UPDATE_TOO_LARGE` over {@link MAX_UPDATE} bytes, and with
    * other `DocumentError`s if the update is refused.
    */
-  async import(documentId: string, update: Uint8Array, caller: Caller): Promise<Imported> {
+  async import(documentId: string, update: Uint8Array, caller: DocumentCaller): Promise<Imported> {
     if (update.length > MAX_UPDATE) {
       const what = `the update has ${update.length} bytes; send at most ${MAX_UPDATE}`
       throw new DocumentError('UPDATE_TOO_LARGE', what)

@@ -11,7 +11,7 @@ export interface DocumentPorts extends StreamPorts {
 }
 
 /** The sender of a request: a person or an agent's call. */
-export interface Caller {
+export interface DocumentCaller {
   readonly by: Actor
   /** Identifies the caller. An idempotency key belongs to one document and one caller. */
   readonly name: string

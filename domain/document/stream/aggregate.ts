@@ -6,8 +6,8 @@ import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
 import { reading } from './codec.ts'
 import { type DocumentCommand, decideWith } from './decide.ts'
-import type { BodyOf, DocumentEvent } from './events.ts'
-import { type DocumentState, digestOf, evolve, FOLD, noDocument } from './state.ts'
+import type { DocumentBodyOf, DocumentEvent } from './events.ts'
+import { DOCUMENT_FOLD, type DocumentState, documentDigest, evolveDocument, noDocument } from './state.ts'
 
 export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, CausedContext>
 
@@ -18,9 +18,9 @@ export const documentStream = (documentId: string): string => `document-${docume
 export const REFUSED_STREAM = 'gateway-refused'
 
 const shared = {
-  fold: FOLD,
+  fold: DOCUMENT_FOLD,
   ...reading,
-  digest: digestOf,
+  digest: documentDigest,
   ...UNDRIVEN,
   reject: (code, message) => new DocumentError(code, message),
   erasing: { ...erasingBy({ envelope_received: residue }), ending },
@@ -31,8 +31,8 @@ export const document: DocumentAggregate = {
   ...shared,
   kind: 'document',
   noun: 'document',
-  evolve,
-  decide: decideWith(evolve),
+  evolve: evolveDocument,
+  decide: decideWith(evolveDocument),
 }
 
 /** Requests for unknown documents: `gateway-refused`. */
@@ -44,7 +44,7 @@ export const gateway: DocumentAggregate = {
 }
 
 /** The text of an erased request remains in the updates, because the document needs them. */
-function residue(body: BodyOf<'envelope_received'>) {
+function residue(body: DocumentBodyOf<'envelope_received'>) {
   return { ...body, hash: null, request: null }
 }
 

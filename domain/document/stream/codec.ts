@@ -1,6 +1,7 @@
 import { codecOf } from '../../stream/codec.ts'
-import { bodies, type DocumentEvent, versions } from './events.ts'
+import { type DocumentEvent, documentBodies, documentVersions } from './events.ts'
 
-export const { reading, decode, decodeKept, bodyFault } = codecOf<DocumentEvent>({ bodies, versions }, ({ runId }) =>
-  runId === undefined ? {} : { runId },
+export const { reading, decode, decodeKept, bodyFault } = codecOf<DocumentEvent>(
+  { bodies: documentBodies, versions: documentVersions },
+  ({ runId }) => (runId === undefined ? {} : { runId }),
 )

@@ -1,8 +1,8 @@
 import { deciderOf, type Emit } from '../../stream/emitter.ts'
-import type { Conflict, Refused } from '../envelope/answers.ts'
+import type { Conflict, RefusedAnswer } from '../envelope/answers.ts'
 import { DocumentError } from '../errors.ts'
 import type { Diagnostic } from '../markup/diagnostics.ts'
-import { type BodyOf, bodies, type DocumentEvent, type Received } from './events.ts'
+import { type DocumentBodyOf, type DocumentEvent, documentBodies, type Received } from './events.ts'
 import type { DocumentState } from './state.ts'
 
 /** An edit that the replica has made. */
@@ -13,7 +13,7 @@ interface Change {
 
 /** The decisions of the gateway. The replica has already made and checked each change at the stream's last revision. */
 export type DocumentCommand =
-  | ({ readonly kind: 'create'; readonly content: Change | null } & BodyOf<'document_created'>)
+  | ({ readonly kind: 'create'; readonly content: Change | null } & DocumentBodyOf<'document_created'>)
   | {
       readonly kind: 'apply'
       readonly received: Received
@@ -21,15 +21,15 @@ export type DocumentCommand =
       readonly diagnostics: readonly Diagnostic[]
       readonly annotations: readonly (string | null)[]
     }
-  | { readonly kind: 'refuse'; readonly received: Received; readonly answer: Conflict | Refused }
+  | { readonly kind: 'refuse'; readonly received: Received; readonly answer: Conflict | RefusedAnswer }
   | { readonly kind: 'import'; readonly change: Change }
 
 type Fold = (state: DocumentState | null, event: DocumentEvent) => DocumentState
 
 /** Decides a command. All its events are in one append. */
-export const decideWith = (evolve: Fold) => deciderOf({ bodies, evolve, decide })
+export const decideWith = (evolve: Fold) => deciderOf({ bodies: documentBodies, evolve, decide })
 
-function decide(state: DocumentState | null, command: DocumentCommand, emit: Emit<typeof bodies>): void {
+function decide(state: DocumentState | null, command: DocumentCommand, emit: Emit<typeof documentBodies>): void {
   if (command.kind === 'create') {
     if (state !== null) throw new DocumentError('DOCUMENT_EXISTS', 'the document was created before')
     const { title, gatewayPeer, source, content } = command

@@ -14,7 +14,7 @@ const Update = z.base64().min(1)
 /** The HTTP status of an answer other than 200. */
 const Refusal = z.strictObject({ status: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(422)]) })
 
-export const bodies = {
+export const documentBodies = {
   document_created: z.strictObject({
     title: z.string().min(1),
     /** The peer of the gateway's edits: an unsigned 64-bit number. */
@@ -54,15 +54,15 @@ export const bodies = {
   ...erasureEvents,
 } as const
 
-type Bodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> }
+type Bodies = { readonly [T in keyof typeof documentBodies]: z.infer<(typeof documentBodies)[T]> }
 export type DocumentEventType = keyof Bodies
 export type DocumentEvent = {
   readonly [T in DocumentEventType]: StreamEvent & { readonly type: T; readonly body: Bodies[T] }
 }[DocumentEventType]
-export type BodyOf<T extends DocumentEventType> = Bodies[T]
-export type Received = BodyOf<'envelope_received'>
+export type DocumentBodyOf<T extends DocumentEventType> = Bodies[T]
+export type Received = DocumentBodyOf<'envelope_received'>
 
-export const versions: Readonly<Record<DocumentEventType, number>> = {
+export const documentVersions: Readonly<Record<DocumentEventType, number>> = {
   document_created: 1,
   envelope_received: 1,
   envelope_refused: 1,

@@ -19,7 +19,7 @@ export interface DocumentState {
 }
 
 /** Increase this when the digested view changes. */
-export const FOLD = 1
+export const DOCUMENT_FOLD = 1
 
 const NONE: DocumentState = { title: '', gatewayPeer: '', frontier: '', root: GENESIS, updates: 0 }
 
@@ -31,7 +31,7 @@ export const noDocument = (_: DocumentState | null, event: DocumentEvent): Docum
 const OF_REFUSALS: ReadonlySet<string> = new Set(['envelope_received', 'envelope_refused', 'residue', 'erased'])
 
 /** The state after an event. Throws if the event cannot follow. */
-export function evolve(state: DocumentState | null, event: DocumentEvent): DocumentState {
+export function evolveDocument(state: DocumentState | null, event: DocumentEvent): DocumentState {
   if (event.type === 'document_created') {
     if (state !== null) throw new Error('the document was created before')
     const { title, gatewayPeer } = event.body
@@ -51,4 +51,4 @@ const updated = (state: DocumentState, event: UpdateEvent): DocumentState => ({
 /** The root after an update: SHA-256 over the previous root and the update's SHA-256. */
 export const nextRoot = (root: string, update: Uint8Array): string => hashAfter(root, sha256(update))
 
-export const digestOf = (state: DocumentState): string => sha256(canonicalText(state))
+export const documentDigest = (state: DocumentState): string => sha256(canonicalText(state))

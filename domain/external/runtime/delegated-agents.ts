@@ -14,7 +14,7 @@ import type {
 import { outcomeRetry } from '../../stream/runtime/retry.ts'
 import { LOOK_MS } from '../../tree/runtime/tree-leases.ts'
 import { AgentError } from '../errors.ts'
-import { type ExternalState, isFinished } from '../state.ts'
+import { type ExternalState, isRunOver } from '../state.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
 /** The external agents to which keepup agents delegate, over the runs of this host. */
@@ -75,12 +75,12 @@ class Children implements DelegatedChildren {
     const mailbox = new ExternalMailbox(childId, this.#ports)
     await mailbox.refresh()
     if (mailbox.state === null) return this.#lost(childId, parent)
-    while (!isFinished(mailbox.state) && !stopped.aborted) {
+    while (!isRunOver(mailbox.state) && !stopped.aborted) {
       if (parent.state.paused && mailbox.state.stage.at === 'requested') return void this.#known.delete(childId)
       await this.#work(mailbox, parent)
       await mailbox.refresh()
     }
-    if (!isFinished(mailbox.state)) return
+    if (!isRunOver(mailbox.state)) return
     const retry = outcomeRetry(this.#ports, parent.state.agentId, `the end of ${childId}`, stopped)
     await parents.with(parent.state.agentId, (target) =>
       retry.repeat(async () => {

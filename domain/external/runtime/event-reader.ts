@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentEventBody } from '../agent-event.ts'
+import type { AgentEventBody, ExternalAgentEvent } from '../agent-event.ts'
 
 /** The source of a run's events. */
 export interface EventSource {
@@ -17,7 +17,7 @@ export interface EventSource {
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** One consumer's position in the events. Delays the completion from its first request until its end or `return()`. */
-export class EventReader implements AsyncIterator<AgentEvent, undefined> {
+export class EventReader implements AsyncIterator<ExternalAgentEvent, undefined> {
   readonly #source: EventSource
   #read = 0
   #buffer: readonly AgentEventBody[] = []
@@ -30,7 +30,7 @@ export class EventReader implements AsyncIterator<AgentEvent, undefined> {
     this.#source = source
   }
 
-  next(): Promise<IteratorResult<AgentEvent, undefined>> {
+  next(): Promise<IteratorResult<ExternalAgentEvent, undefined>> {
     if (!this.#begun && !this.#returned) this.#source.hold(this)
     this.#begun = true
     const result = this.#last.then(() => this.#pull())
@@ -41,7 +41,7 @@ export class EventReader implements AsyncIterator<AgentEvent, undefined> {
     return result
   }
 
-  return(): Promise<IteratorResult<AgentEvent, undefined>> {
+  return(): Promise<IteratorResult<ExternalAgentEvent, undefined>> {
     this.#returned = true
     this.#buffer = []
     this.#source.release(this)
@@ -49,7 +49,7 @@ export class EventReader implements AsyncIterator<AgentEvent, undefined> {
     return Promise.resolve(DONE)
   }
 
-  async #pull(): Promise<IteratorResult<AgentEvent, undefined>> {
+  async #pull(): Promise<IteratorResult<ExternalAgentEvent, undefined>> {
     while (!this.#returned) {
       const event = this.#buffer[this.#at++]
       if (event !== undefined) return { done: false, value: { agentKind: this.#source.agentKind, ...event } }

@@ -7,7 +7,7 @@ import type { StreamPorts } from '../../stream/runtime/ports.ts'
 import { Snapshots } from '../../stream/runtime/snapshots.ts'
 import { external } from '../aggregate.ts'
 import type { ExternalCommand, ExternalContext } from '../commands.ts'
-import { deliveryOf } from '../courier.ts'
+import { externalDeliveryOf } from '../courier.ts'
 import type { ExternalEvent } from '../events.ts'
 import type { ExternalState } from '../state.ts'
 
@@ -33,7 +33,7 @@ export class ExternalMailbox
   }
 
   letterOf(event: ExternalEvent, to: Destination): Delivery | null {
-    return this.state === null ? null : deliveryOf(this.state, event, to)
+    return this.state === null ? null : externalDeliveryOf(this.state, event, to)
   }
 
   /** An external agent is not informed of bounces. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/index.ts'
 import type { AgentEventBody } from '../agent-event.ts'
 import { BATCH, Batcher } from '../batch.ts'
 import { boundEvent } from '../bounds.ts'
-import { reportedUsage, type Usage } from '../usage.ts'
+import { type ReportedUsage, reportedUsage } from '../usage.ts'
 
 type Fact = Parameters<ExternalRunLog['append']>[0][number]
 
@@ -172,7 +172,7 @@ export class Recorder {
     return texts.map((text) => ({ kind: 'TextOutput', channel: hidden, text }))
   }
 
-  #hideUsage({ model, ...usage }: Usage): Usage {
+  #hideUsage({ model, ...usage }: ReportedUsage): ReportedUsage {
     return isName(model) ? { ...usage, model: this.#hideValue(model) } : usage
   }
 

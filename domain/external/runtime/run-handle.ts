@@ -1,6 +1,6 @@
 import type { Actor } from '../../log/envelope.ts'
 import type { AgentCompletion, AgentRunHandle } from '../../ports/external.ts'
-import type { AgentEvent, AgentEventBody } from '../agent-event.ts'
+import type { AgentEventBody, ExternalAgentEvent } from '../agent-event.ts'
 import { AgentError } from '../errors.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
 
@@ -13,7 +13,7 @@ export abstract class RunHandle implements AgentRunHandle, EventSource {
   abstract readonly runId: string
   abstract readonly sessionId: string | null
   abstract readonly agentKind: string
-  readonly events: AsyncIterable<AgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
+  readonly events: AsyncIterable<ExternalAgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
   readonly completion: Promise<AgentCompletion>
   readonly #settle = Promise.withResolvers<AgentCompletion>()
   readonly #readers = new Set<EventReader>()

@@ -9,7 +9,7 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from '../commands
 import type { Confinement } from '../confinement.ts'
 import type { ExternalEvent } from '../events.ts'
 import type { Outcome } from '../outcome.ts'
-import { type ExternalState, isFinished } from '../state.ts'
+import { type ExternalState, isRunOver } from '../state.ts'
 import { AgentEventIndex } from './event-index.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
@@ -111,7 +111,7 @@ export class StreamExternalLog implements ExternalLog {
     await this.#ports.beforeAppend?.()
     const { by, commandId, expected } = asked
     const mustAllow = (state: ExternalState) => {
-      if (isFinished(state)) throw new CommandRejected('RUN_FINISHED', `${agentId} has ended; start another run`)
+      if (isRunOver(state)) throw new CommandRejected('RUN_FINISHED', `${agentId} has ended; start another run`)
     }
     const options = { fact: false, mustAllow, ...(expected !== undefined && { expected }) }
     return mailbox.submit(command, { by, commandId }, options)
@@ -153,7 +153,7 @@ export class StreamExternalLog implements ExternalLog {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
     const { state } = mailbox
-    if (state === null || isFinished(state) || isUntaken(state)) return false
+    if (state === null || isRunOver(state) || isUntaken(state)) return false
     const driverId = this.#driverId()
     const commands: ExternalCommand[] = [
       { kind: 'claim', driverId, build: this.#ports.build },

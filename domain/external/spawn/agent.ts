@@ -1,6 +1,6 @@
 import type { VariableRef } from '../../ports/variables.ts'
 import { SpawnError } from './errors.ts'
-import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
+import { addTokens, NO_TOKENS, type TokenUsage } from './token-usage.ts'
 
 // Spawn-and-wait, with the names of seed 004.
 
@@ -104,7 +104,7 @@ export function moved(agent: Agent, move: AgentMove): Agent {
     case 'attempt':
       return isOver(agent) ? agent : { ...agent, iterations: agent.iterations + 1 }
     case 'spent':
-      return { ...agent, tokenUsage: plus(agent.tokenUsage, move.tokenUsage) }
+      return { ...agent, tokenUsage: addTokens(agent.tokenUsage, move.tokenUsage) }
     case 'ended':
       return isOver(agent) ? agent : { ...agent, status: move.status, result: move.result }
     case 'cancel':

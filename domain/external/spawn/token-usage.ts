@@ -7,7 +7,7 @@ export interface TokenUsage {
 
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
 
-export const plus = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+export const addTokens = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   totalTokens: a.totalTokens + b.totalTokens,

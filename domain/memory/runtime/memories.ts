@@ -1,5 +1,5 @@
 import { ToolError } from '../../calls/errors.ts'
-import type { MemoryRequest, Place } from '../../calls/memory/request.ts'
+import type { FactOwner, MemoryRequest } from '../../calls/memory/request.ts'
 import { hex } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { MemoryIndex } from '../../ports/index.ts'
@@ -117,14 +117,14 @@ export class Memories {
     }
   }
 
-  async #mustHaveRoom(place: Place): Promise<void> {
+  async #mustHaveRoom(place: FactOwner): Promise<void> {
     const count = await this.#ports.index.count(place).catch(() => 0)
     if (count < FACTS_IN_PLACE) return
     const what = `the ${place.scope} memory holds ${count} facts, which is the most; forget some first`
     throw new ToolError('CONFLICT', what)
   }
 
-  async #mustReach(id: string, places: readonly Place[]): Promise<void> {
+  async #mustReach(id: string, places: readonly FactOwner[]): Promise<void> {
     const first = (await this.#exists(id)) ? (await this.history(id))[0] : undefined
     const body = first?.type === 'fact_remembered' ? first.body : null
     if (places.some(({ scope, place }) => scope === body?.scope && place === body.place)) return

@@ -10,7 +10,7 @@ import type { StreamPorts } from '../../stream/runtime/ports.ts'
 import type { StreamProof } from '../../stream/runtime/proof.ts'
 import { verifyStream } from '../../stream/runtime/verify.ts'
 import { context, contextStream } from '../aggregate.ts'
-import { noStore, notFound } from '../errors.ts'
+import { noStore, variableNotFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import { ContextStore } from './store.ts'
 import { StreamVariables, valueAt } from './stream-variables.ts'
@@ -74,7 +74,7 @@ export class ContextStores {
     for await (const page of history<ContextEvent>(this.#ports, context, contextStream(store)))
       for (const { event } of page)
         if (event.type === 'variable_set' && event.body.key === key) only.add(event.revision)
-    if (only.size === 0) throw notFound(key)
+    if (only.size === 0) throw variableNotFound(key)
     return { all: true, only }
   }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../log/json.ts'
 import type { VariableRef } from '../../ports/variables.ts'
-import { ContextError, notFound } from '../errors.ts'
+import { ContextError, variableNotFound } from '../errors.ts'
 import { MAX_VARIABLES } from '../variable.ts'
 import type { Variables } from './variables.ts'
 
@@ -27,7 +27,7 @@ export class MemoryVariables implements Variables {
   }
 
   async delete(key: string): Promise<void> {
-    if (!this.#held.delete(key)) throw notFound(key)
+    if (!this.#held.delete(key)) throw variableNotFound(key)
   }
 
   async refs(): Promise<readonly VariableRef[]> {

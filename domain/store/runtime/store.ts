@@ -1,6 +1,6 @@
 import type { Json } from '../../log/json.ts'
 import type { Caused, IContextStore, VariableRef } from '../../ports/variables.ts'
-import { ContextError, notFound } from '../errors.ts'
+import { ContextError, variableNotFound } from '../errors.ts'
 import { checkKey, keptValue, refOf, SUMMARY_TOKENS, summaryOf } from '../variable.ts'
 import { MemoryVariables } from './memory-variables.ts'
 import type { Variables } from './variables.ts'
@@ -29,13 +29,13 @@ export class ContextStore implements IContextStore {
 
   async get(key: string): Promise<Json> {
     const value = await this.#variables.get(key)
-    if (value === undefined) throw notFound(key)
+    if (value === undefined) throw variableNotFound(key)
     return value
   }
 
   async ref(key: string): Promise<VariableRef> {
     const ref = await this.#variables.ref(key)
-    if (ref === undefined) throw notFound(key)
+    if (ref === undefined) throw variableNotFound(key)
     return { ...ref }
   }
 

@@ -8,7 +8,7 @@ import { Mailbox } from '../../stream/runtime/mailbox.ts'
 import type { Stores, StreamPorts } from '../../stream/runtime/ports.ts'
 import { Snapshots } from '../../stream/runtime/snapshots.ts'
 import { type ContextCommand, context, contextStream } from '../aggregate.ts'
-import { ContextError, notFound } from '../errors.ts'
+import { ContextError, variableNotFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import type { ContextState } from '../state.ts'
 import { entries, entry } from '../table.ts'
@@ -96,7 +96,7 @@ export async function valueAt(stores: Stores, store: string, key: string, revisi
       if (!recorded.erased) return event.body.value
       throw new ContextError('VARIABLE_NOT_FOUND', `the value of "${key}" was erased; set it again`)
     }
-  throw notFound(key)
+  throw variableNotFound(key)
 }
 
 /** The state is small and contains no values, so loading folds all events and needs no snapshots. */

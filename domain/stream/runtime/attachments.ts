@@ -3,7 +3,7 @@ import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
 import { bodyHasher, SALT_BYTES } from '../../log/seal.ts'
 import type { BlobStore } from '../../ports/index.ts'
-import type { Attachment } from '../aggregate.ts'
+import type { AttachedBytes } from '../aggregate.ts'
 import { yielder } from './yield-to-event-loop.ts'
 
 /** Bytes in memory at a time. */
@@ -30,7 +30,7 @@ export async function* blobParts(
  * Whether the attachment in the blob store has the size and the hash that the event names. Yields to the event loop
  * between parts. Rejects as the store does.
  */
-export async function isAttached(blobs: BlobStore, owner: string, { size, hash }: Attachment): Promise<boolean> {
+export async function isAttached(blobs: BlobStore, owner: string, { size, hash }: AttachedBytes): Promise<boolean> {
   const hasher = bodyHasher()
   const yieldToEventLoop = yielder()
   let found = 0
@@ -43,7 +43,7 @@ export async function isAttached(blobs: BlobStore, owner: string, { size, hash }
 }
 
 /** Rejects with BLOB_MISSING, or with LOG_CORRUPT when an attachment was altered. */
-export async function checkAttached(blobs: BlobStore, header: Header, attachment: Attachment): Promise<void> {
+export async function checkAttached(blobs: BlobStore, header: Header, attachment: AttachedBytes): Promise<void> {
   if (await isAttached(blobs, ownerOf(header), attachment)) return
   const what = `the result at ${header.stream}@${header.revision} is not the one that was stored: it was altered`
   throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)

@@ -6,13 +6,13 @@ import type { EventLog } from '../../ports/index.ts'
 import type { Stores } from './ports.ts'
 
 /** An event's inline body without its salt; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
-export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
+export const inlineBody = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
 
 /** An event's body without its salt, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
-  return atHand(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
+  return inlineBody(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
 }
 
 /** {@link bodyOf}; null when the body was erased, even after the event was read. */

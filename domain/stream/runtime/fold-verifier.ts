@@ -3,11 +3,11 @@ import type { Aggregate, Inherited, StreamEvent } from '../aggregate.ts'
 import { newerFold } from './check-digest.ts'
 import { history } from './history.ts'
 import type { Stores } from './ports.ts'
-import type { Problem } from './proof.ts'
+import type { ProofProblem } from './proof.ts'
 
 /** Folds a stream again and compares each recorded digest. Stops after it has reported the first event that differs. */
 export class FoldVerifier<State, Event extends StreamEvent, Command> {
-  readonly problems: Problem[] = []
+  readonly problems: ProofProblem[] = []
   digests = 0
   recorded = 0
   private newer = false
@@ -91,7 +91,7 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     this.state = state
   }
 
-  private report(revision: number, code: Problem['code'], message: string): void {
+  private report(revision: number, code: ProofProblem['code'], message: string): void {
     this.problems.push({ revision, code, message })
   }
 }

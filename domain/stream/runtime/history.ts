@@ -1,7 +1,7 @@
 import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import type { Head } from '../../ports/index.ts'
 import type { Decoding, StreamEvent } from '../aggregate.ts'
-import { atHand, bodyUnlessErased, erasedError } from './bodies.ts'
+import { bodyUnlessErased, erasedError, inlineBody } from './bodies.ts'
 import type { Stores } from './ports.ts'
 import { Residues } from './residues.ts'
 
@@ -69,7 +69,7 @@ export async function* ownHistory<Event extends StreamEvent>(
     const remembered: Remembered<Event>[] = []
     for (const recorded of page) {
       // Nearly all bodies are inline, and an await for each would cost more than reading it.
-      const body = recorded.erased ? null : (atHand(recorded) ?? (await bodyUnlessErased(stores, recorded)))
+      const body = recorded.erased ? null : (inlineBody(recorded) ?? (await bodyUnlessErased(stores, recorded)))
       if (body !== null) {
         remembered.push({ event: decoding.decode(recorded.header, body), recorded })
         continue
@@ -86,7 +86,7 @@ export async function* ownHistory<Event extends StreamEvent>(
   }
 }
 
-export const headOf = ({ header, hash }: SealedEvent): Head => ({
+export const headOfEvent = ({ header, hash }: SealedEvent): Head => ({
   revision: header.revision,
   hash,
   timestamp: Date.parse(header.timestamp),

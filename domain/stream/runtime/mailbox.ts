@@ -7,10 +7,10 @@ import { unsealed } from '../sealing.ts'
 import { checkDigest } from './check-digest.ts'
 import { Mutex } from './concurrency.ts'
 import { ContentionError } from './errors.ts'
-import { headOf, history } from './history.ts'
+import { headOfEvent, history } from './history.ts'
 import { record } from './journal.ts'
 import { RecordedRequests } from './keys.ts'
-import { forgetful, type Memory } from './memory.ts'
+import { forgetful, type MailboxMemory } from './memory.ts'
 import type { StreamPorts } from './ports.ts'
 import { outcomeRetry, type Retry, requestRetry } from './retry.ts'
 import { type Snapshots, Snapshotter } from './snapshots.ts'
@@ -52,7 +52,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   private readonly mutex = new Mutex()
   private folded: State | null = null
   private tip: Head | null = null
-  protected memory: Memory<Event, Context>
+  protected memory: MailboxMemory<Event, Context>
   private snapshotter: Snapshotter<State, Event> | null = null
   /** The memory contains a body that was erased. */
   private stale = false
@@ -63,7 +63,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     snapshots: Snapshots<State, Event>,
     stream: string,
     ports: StreamPorts,
-    memory: Memory<Event, Context> = forgetful(),
+    memory: MailboxMemory<Event, Context> = forgetful(),
   ) {
     this.aggregate = aggregate
     this.snapshots = snapshots
@@ -94,7 +94,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   }
 
   /** Reads the whole history once into an empty memory, unless `known` returns true. */
-  protected remember(memory: Memory<Event, Context>, known: () => boolean): Promise<void> {
+  protected remember(memory: MailboxMemory<Event, Context>, known: () => boolean): Promise<void> {
     return this.enqueue(async () => {
       await this.catchUp()
       if (known() || this.tip === null) return
@@ -120,7 +120,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
         for (const { event, recorded } of page) {
           state = this.aggregate.evolve(state, event)
           memory.push(event)
-          head = headOf(recorded)
+          head = headOfEvent(recorded)
         }
       }
     } catch (error) {
@@ -214,7 +214,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     const { drafts, state } = decision
     for (const { event } of drafts) this.noted(event)
     this.folded = state
-    this.tip = headOf(last)
+    this.tip = headOfEvent(last)
     memory.settle()
     if (state !== null && !this.stale) this.snapshotter?.consider(state, this.tip.revision)
     this.announce(sealed.map((event, i) => ({ ...event, body: drafts[i]!.body.bytes })))
@@ -239,7 +239,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
       const last = page.at(-1)
       if (last === undefined) continue
       this.folded = state
-      this.tip = headOf(last.recorded)
+      this.tip = headOfEvent(last.recorded)
       for (const { event } of page) this.noted(event)
       this.announce(page.map(({ recorded }) => recorded))
     }
@@ -257,7 +257,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
         const next = this.aggregate.evolve(state, event)
         checkDigest(this.aggregate, next, recorded)
         state = next
-        tip = headOf(recorded)
+        tip = headOfEvent(recorded)
         memory.push(event)
       }
     }

@@ -1,4 +1,4 @@
-export interface Problem {
+export interface ProofProblem {
   readonly revision: number
   /** `TABLE`: a row of the tables differs from the row that the events give. */
   readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE'
@@ -11,7 +11,7 @@ export interface StreamProof {
   readonly ok: boolean
   readonly head: string
   readonly erased: readonly { revision: number; reason: string }[]
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ProofProblem[]
   /** Recorded digests that were compared with the folded state. */
   readonly digests: number
   /** Recorded digests that were not compared: another fold made them, or an event before them cannot be folded. */

@@ -3,7 +3,7 @@ import { sha256 } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { Head, SnapshotStore } from '../../ports/index.ts'
 import type { Aggregate, StreamEvent } from '../aggregate.ts'
-import { headOf } from './history.ts'
+import { headOfEvent } from './history.ts'
 import type { Stores, StreamPorts } from './ports.ts'
 
 /** The approximate number of events between two snapshots. */
@@ -59,7 +59,7 @@ export class Snapshots<State, Event extends StreamEvent> {
       const digest = recorded?.header.digest
       if (recorded === undefined || digest?.fold !== fold) return null
       const state = await this.form.whole(ports, stream, found.kept)
-      return state !== null && digestOf(state) === digest.value ? { state, head: headOf(recorded) } : null
+      return state !== null && digestOf(state) === digest.value ? { state, head: headOfEvent(recorded) } : null
     }
     return null
   }

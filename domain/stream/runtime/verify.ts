@@ -4,12 +4,12 @@ import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
 import { unsalted } from '../../log/seal.ts'
 import { StreamVerifier } from '../../log/verify.ts'
-import type { Aggregate, Attachment, StreamEvent } from '../aggregate.ts'
+import type { Aggregate, AttachedBytes, StreamEvent } from '../aggregate.ts'
 import { isAttached } from './attachments.ts'
 import { wasErasedSince } from './bodies.ts'
 import { FoldVerifier } from './fold-verifier.ts'
 import type { Stores } from './ports.ts'
-import type { Problem, StreamProof } from './proof.ts'
+import type { ProofProblem, StreamProof } from './proof.ts'
 import { Residues } from './residues.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   const chain = new StreamVerifier(stream)
   const fold = new FoldVerifier(stores, aggregate)
   const residues = new Residues<Event>(stores, aggregate, stream)
-  const attached: Problem[] = []
+  const attached: ProofProblem[] = []
   let damage: LogError | null = null
   try {
     for await (const { page, blobs } of wholeStream(stores, stream)) {
@@ -51,7 +51,9 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   }
   const { events, head, erased, problems } = chain.result()
   const given = damageProblems(damage, events)
-  const all: Problem[] = [...problems, ...fold.problems, ...attached, ...given].sort((a, b) => a.revision - b.revision)
+  const all: ProofProblem[] = [...problems, ...fold.problems, ...attached, ...given].sort(
+    (a, b) => a.revision - b.revision,
+  )
   const { digests, recorded } = fold
   const ok = all.length === 0 && events > 0
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
@@ -68,12 +70,12 @@ export async function verifyChain(stores: Stores, stream: string): Promise<Strea
     damage = error
   }
   const { events, head, erased, problems } = chain.result()
-  const all: readonly Problem[] = [...problems, ...damageProblems(damage, events)]
+  const all: readonly ProofProblem[] = [...problems, ...damageProblems(damage, events)]
   return { events, ok: all.length === 0 && events > 0, head, erased, problems: all, digests: 0, unchecked: 0 }
 }
 
 /** The damaged event after `events` events, with the last good revision. */
-function damageProblems(damage: LogError | null, events: number): Problem[] {
+function damageProblems(damage: LogError | null, events: number): ProofProblem[] {
   if (damage === null) return []
   const good = events === 0 ? 'no event before it can be read' : `the last good revision is ${events - 1}`
   return [{ revision: events, code: 'CHAIN', message: `${damage.message} (${good})` }]
@@ -83,7 +85,7 @@ function damageProblems(damage: LogError | null, events: number): Problem[] {
 async function attachmentFault(
   { log, blobs }: Stores,
   event: RecordedEvent,
-  attachment: Attachment,
+  attachment: AttachedBytes,
 ): Promise<string | null> {
   const sound = await isAttached(blobs, ownerOf(event.header), attachment).catch(missing)
   if (sound instanceof LogError)

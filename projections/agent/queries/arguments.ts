@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import { ProjectionError } from '../../engine/errors.ts'
 import { bodyBytes } from '../../engine/projector/body.ts'
 import { type EventSources, readEvent } from '../../engine/queries/events.ts'
-import type { ApprovalRow } from './lists.ts'
+import type { ApprovalWithArguments } from './lists.ts'
 
 /**
  * The arguments of a call, from the model's answer that requested it (`requested_revision` and `block` of its row);
@@ -26,7 +26,10 @@ export async function argumentsOf(
 }
 
 /** The subject of an approval: the arguments of its call, or the permission that an external agent asks for. */
-export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
+export const approvalArguments = async (
+  sources: EventSources,
+  row: ApprovalWithArguments,
+): Promise<JsonObject | null> =>
   (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
   (await outsideInput(sources, row.agent_id, row.call_requested_revision ?? row.requested_revision))
 

@@ -1,11 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { history } from '../../engine/schema/views.ts'
+import { historySql } from '../../engine/schema/views.ts'
 
 // CheckpointManager (seed 000, 5.5): lists and finds checkpoints. Their state comes from a fold of the log.
 
 /** The row of a checkpoint. `agent_id`: the source's id when a fork inherited the checkpoint. */
-export interface CheckpointRow {
+export interface StoredCheckpoint {
   readonly id: string
   readonly agent_id: string
   readonly step: number
@@ -24,7 +24,7 @@ const COLUMNS = sql.raw(
 )
 
 /** Checkpoints of one agent. The view counts the steps if a body with a step was erased. */
-async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<CheckpointRow[]> {
+async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<StoredCheckpoint[]> {
   const erased = await db
     .selectFrom('checkpoint_rows')
     .select('revision')
@@ -39,24 +39,24 @@ async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<u
         from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
         where c.agent_id = ${agentId} and f.agent_id = ${agentId}) as c`
   const { rows } = await sql<
-    Omit<CheckpointRow, 'id'>
+    Omit<StoredCheckpoint, 'id'>
   >`select ${COLUMNS}, c.step from ${source} where ${where}`.execute(db)
   return rows.map(named)
 }
 
 /** An agent's own checkpoints in order of step: at most `limit` after the log position `after`. */
-export const listCheckpoints = (
+export const selectCheckpoints = (
   db: Kysely<Database>,
   agentId: string,
   { after = -1, limit = 100 }: { after?: number; limit?: number } = {},
-): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.position > ${after} order by c.position limit ${limit}`)
+): Promise<StoredCheckpoint[]> => rowsOf(db, agentId, sql`c.position > ${after} order by c.position limit ${limit}`)
 
 /** The checkpoint at a step, the agent's own or an inherited one; null: none. */
 export async function findCheckpoint(
   db: Kysely<Database>,
   agentId: string,
   step: number,
-): Promise<CheckpointRow | null> {
+): Promise<StoredCheckpoint | null> {
   for (const { id, upto } of await historyOf(db, agentId, Number.MAX_SAFE_INTEGER)) {
     const [row] = await rowsOf(db, id, sql`c.step = ${step} and c.revision <= ${upto}`)
     if (row) return row
@@ -64,7 +64,7 @@ export async function findCheckpoint(
   return null
 }
 
-const named = (row: Omit<CheckpointRow, 'id'>): CheckpointRow => ({ id: `${row.agent_id}.s${row.step}`, ...row })
+const named = (row: Omit<StoredCheckpoint, 'id'>): StoredCheckpoint => ({ id: `${row.agent_id}.s${row.step}`, ...row })
 
 /** The parts of streams that form an agent's history at a revision: each stream up to `upto`, the agent's own first. */
 export async function historyOf(
@@ -72,18 +72,18 @@ export async function historyOf(
   agentId: string,
   revision: number,
 ): Promise<{ id: string; upto: number }[]> {
-  const { rows } = await sql<{ id: string; upto: number }>`${literal(history, agentId, revision)}
+  const { rows } = await sql<{ id: string; upto: number }>`${literal(historySql, agentId, revision)}
     select id, upto from h order by d`.execute(db)
   return rows
 }
 
 /** The cost of model calls up to a checkpoint, through forks. The figures of a late answer replace its estimate. */
-export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
+export async function usageAt(db: Kysely<Database>, row: StoredCheckpoint) {
   const { rows } = await sql<{
     input: number
     output: number
     nano: number
-  }>`${literal(history, row.agent_id, row.revision)}
+  }>`${literal(historySql, row.agent_id, row.revision)}
     select coalesce(sum(m.input + m.cache_read + m.cache_write), 0) as input, coalesce(sum(m.output), 0) as output,
       coalesce(sum(m.nano_dollars), 0) as nano
     from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto`.execute(db)

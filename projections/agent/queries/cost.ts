@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { SUMS, sumOf, type UsageSum } from './usage.ts'
 
-export type CostBy = 'model' | 'role' | 'day' | 'tool'
+export type CostGrouping = 'model' | 'role' | 'day' | 'tool'
 
-export interface Cost {
+export interface CostFigures {
   /**
    * Highest cost first; by day: in order of days. `name`: '' when there is none, for example a run without a role or a
    * turn without a call.
@@ -17,7 +17,7 @@ export interface Cost {
 /** The end of an attempt, or its start when it has not ended. */
 const AT = sql<string>`coalesce(m.ended_at, m.started_at, '')`
 
-const NAMES: Record<CostBy, RawBuilder<string>> = {
+const NAMES: Record<CostGrouping, RawBuilder<string>> = {
   model: sql`m.model`,
   role: sql`(select l.role from agent_lineage l where l.id = m.agent_id)`,
   day: sql`substr(${AT}, 1, 10)`,
@@ -34,9 +34,9 @@ const CALLED = sql`left join (select distinct agent_id, turn, tool_name from too
  */
 export async function costBy(
   db: Kysely<Database>,
-  by: CostBy,
+  by: CostGrouping,
   { since, runId }: { since?: string; runId?: string },
-): Promise<Cost> {
+): Promise<CostFigures> {
   const where = sql`where ${AT} >= ${since ?? ''}${runId === undefined ? sql`` : sql` and m.run_id = ${runId}`}`
   const calls = (name: RawBuilder<string>, join: RawBuilder<unknown>) =>
     sql<Database['model_calls'] & { name: string }>`(select m.*, coalesce(${name}, '') as name

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ArtifactRow, Database } from '../../engine/schema/database.ts'
+import type { ArtifactColumns, Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 import { reached } from './reached.ts'
 
@@ -22,7 +22,7 @@ export function listDocuments(
 export function listArtifacts(
   db: Kysely<Database>,
   { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },
-): Promise<ArtifactRow[]> {
+): Promise<ArtifactColumns[]> {
   let query = db.selectFrom('artifacts').selectAll().orderBy('position').limit(limit)
   if (runId !== undefined) query = query.where('run_id', '=', runId)
   if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
@@ -31,7 +31,7 @@ export function listArtifacts(
 }
 
 /** An approval, and the place of its call's arguments (see `argumentsOf` in arguments.ts). */
-export type ApprovalRow = Row<'approvals'> & {
+export type ApprovalWithArguments = Row<'approvals'> & {
   readonly call_requested_revision: number | null
   readonly block: number | null
 }
@@ -43,7 +43,7 @@ export type ApprovalRow = Row<'approvals'> & {
 export function listApprovals(
   db: Kysely<Database>,
   which: { runId?: string; toolCallId?: string; state?: string; after?: number; limit?: number },
-): Promise<ApprovalRow[]> {
+): Promise<ApprovalWithArguments[]> {
   const { runId, toolCallId, state, after, limit } = which
   let query = db
     .selectFrom('approvals as p')

@@ -3,10 +3,10 @@ import type { Database } from '../../engine/schema/database.ts'
 import { OPEN_CALL, PAUSED } from '../waiting-view.ts'
 
 /** States of the state machine (seed 000, section 6). */
-export type MachineState = 'IDLE' | 'THINKING' | 'TOOL_WAIT' | 'OBSERVATION' | 'RECOVERY' | 'DONE' | 'ERROR'
+export type MachineStateName = 'IDLE' | 'THINKING' | 'TOOL_WAIT' | 'OBSERVATION' | 'RECOVERY' | 'DONE' | 'ERROR'
 
-export interface AgentStatus {
-  readonly machineState: MachineState
+export interface AgentStanding {
+  readonly machineState: MachineStateName
   readonly paused: boolean
 }
 
@@ -36,12 +36,12 @@ const STATE = `case
 export async function machineStates(
   db: Kysely<Database>,
   runIds: readonly string[],
-): Promise<Map<string, AgentStatus>> {
+): Promise<Map<string, AgentStanding>> {
   if (runIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('agents as a')
     .select('a.id')
-    .select(sql.raw<MachineState>(STATE).as('state'))
+    .select(sql.raw<MachineStateName>(STATE).as('state'))
     .select(sql.raw<number>(`case when ${PAUSED} and a.completed_at is null then 1 else 0 end`).as('paused'))
     .where('a.run_id', 'in', runIds)
     .execute()

@@ -14,7 +14,7 @@ export interface MessageRow {
 }
 
 /** The messages of a run in log order: at most `limit` after the position `after`. */
-export async function listMessages(
+export async function selectMessages(
   db: Kysely<Database>,
   { runId, after, limit }: { runId: string; after?: number | undefined; limit: number },
 ): Promise<MessageRow[]> {

@@ -3,13 +3,13 @@ import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import { pathCell } from '../rows/touched-files.ts'
 import { reached } from './reached.ts'
-import type { Waiting } from './waiting.ts'
+import type { WaitingReason } from './waiting.ts'
 
-export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
+export type RunStatusName = 'active' | 'recovering' | 'completed' | 'failed'
 
 /** Filters a list of runs. A run must match all members. */
 export interface RunFilter {
-  readonly status?: RunStatus
+  readonly status?: RunStatusName
   /** The code at the end of the run, for example CANCELLED. */
   readonly error?: string
   readonly role?: string
@@ -27,7 +27,7 @@ export interface RunFilter {
   /** The beginning of the run's id. */
   readonly prefix?: string
   /** An agent of the run waits for one of these reasons. */
-  readonly waiting?: readonly Waiting['for'][]
+  readonly waiting?: readonly WaitingReason['for'][]
   /** See {@link saying}. */
   readonly text?: string
 }

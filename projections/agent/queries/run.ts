@@ -1,15 +1,15 @@
 import type { Kysely } from 'kysely'
 import type { BudgetRow, Database, LineageRow } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
-import { type AgentStatus, machineStates } from './machine-state.ts'
+import { type AgentStanding, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { recordedChildren } from './recorded-children.ts'
-import { callsOf, type RunSummary, summaries } from './runs.ts'
-import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
+import { callsByAgent, type RunSummary, summaries } from './runs.ts'
+import { addUsage, NO_USAGE, type UsageSum, usageBy } from './usage.ts'
 import { waitingOf } from './waiting.ts'
 
 /** An agent in its run's tree. `own`: its own usage; `total`: including all of its descendants. */
-export interface AgentNode extends AgentStatus {
+export interface AgentTreeNode extends AgentStanding {
   readonly agent: LineageRow
   readonly phase: string | null
   readonly own: UsageSum
@@ -21,12 +21,12 @@ export interface AgentNode extends AgentStatus {
   readonly totalCalls: number
   /** The parent has continued without this agent, and knows no end of it. */
   readonly unreached: boolean
-  readonly children: readonly AgentNode[]
+  readonly children: readonly AgentTreeNode[]
 }
 
 export interface RunShown extends RunSummary {
   /** Usually one root. If a parent's stream is parked at its first event, its children are listed next to the root. */
-  readonly tree: readonly AgentNode[]
+  readonly tree: readonly AgentTreeNode[]
   readonly gates: readonly Row<'gate_checks'>[]
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
   /** A person or a limit has requested the end of the run. */
@@ -70,7 +70,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
 }
 
 /** The agents of a run, children under their parents; empty for an unknown run. */
-export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentNode[]> {
+export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentTreeNode[]> {
   const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
   const births = await db
     .selectFrom('children')
@@ -82,17 +82,17 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
   const phases = await phasesOf(db, [runId])
   const states = await machineStates(db, [runId])
   const usage = await usageBy(db, 'agent_id', [runId])
-  const calls = await callsOf(db, [runId])
+  const calls = await callsByAgent(db, [runId])
   const born = new Map(births.map(({ child_id, revision }) => [child_id, revision]))
   const left = new Set(births.filter((one) => one.unreached && one.ended_revision === null).map((one) => one.child_id))
   const inOrder = agents.sort((a, b) => (born.get(a.id) ?? -1) - (born.get(b.id) ?? -1))
   const known = new Set(agents.map((agent) => agent.id))
   const parentOf = ({ parent_agent_id: parent }: LineageRow) => (parent && known.has(parent) ? parent : null)
   const childrenOf = Map.groupBy(inOrder, parentOf)
-  const node = (agent: LineageRow): AgentNode => {
+  const node = (agent: LineageRow): AgentTreeNode => {
     const children = (childrenOf.get(agent.id) ?? []).map(node)
-    const own = usage.get(agent.id) ?? NOTHING
-    const total = children.reduce((sum, child) => plus(sum, child.total), own)
+    const own = usage.get(agent.id) ?? NO_USAGE
+    const total = children.reduce((sum, child) => addUsage(sum, child.total), own)
     const ownCalls = calls.get(agent.id)?.calls ?? 0
     const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
     const status = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }

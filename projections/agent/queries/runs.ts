@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
-import { type MachineState, machineStates } from './machine-state.ts'
+import { type MachineStateName, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { filtered, holdsText, type RunFilter, saying } from './run-filter.ts'
-import { NOTHING, type UsageSum, usageBy } from './usage.ts'
-import { type Waiting, waitingOf } from './waiting.ts'
+import { NO_USAGE, type UsageSum, usageBy } from './usage.ts'
+import { type WaitingReason, waitingOf } from './waiting.ts'
 
 export interface RunSummary extends Row<'runs'> {
   /** The first input, up to 500 characters; null: none yet. A fork shows its source's. */
@@ -20,10 +20,10 @@ export interface RunSummary extends Row<'runs'> {
   readonly toolCalls: number
   readonly updated_at: string
   readonly usage: UsageSum
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly WaitingReason[]
   /** Phase and state of the root agent. */
   readonly phase: string | null
-  readonly machineState: MachineState
+  readonly machineState: MachineStateName
   readonly paused: boolean
   /** Parked streams that the run's rows depend on: those of its agents, and those that its forks inherit. */
   readonly incomplete: number
@@ -42,7 +42,7 @@ export const LOOKED_THROUGH = 2000
  * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the previous page. A text
  * search examines at most {@link LOOKED_THROUGH} runs per page, so a page with few or no runs may have a next page.
  */
-export async function listRuns(
+export async function selectRuns(
   db: Kysely<Database>,
   { after, limit = 50, text, ...filter }: RunFilter & { after?: number; limit?: number } = {},
 ): Promise<RunsPage> {
@@ -83,7 +83,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
     .execute()
   const byRun = new Map(agents.map((row) => [row.run_id, row]))
   const callsByRun = new Map<string, number>()
-  for (const { run_id, calls } of (await callsOf(db, ids)).values()) {
+  for (const { run_id, calls } of (await callsByAgent(db, ids)).values()) {
     callsByRun.set(run_id, (callsByRun.get(run_id) ?? 0) + calls)
   }
   const incomplete = await incompleteOf(db, ids)
@@ -111,7 +111,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       updated_at,
       incomplete: incomplete.get(row.id) ?? 0,
       task,
-      usage: usage.get(row.id) ?? NOTHING,
+      usage: usage.get(row.id) ?? NO_USAGE,
       waiting: waiting.get(row.id) ?? [],
       phase: phases.get(row.id) ?? null,
       machineState: states.get(row.id)?.machineState ?? 'IDLE',
@@ -138,7 +138,7 @@ async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Pr
 }
 
 /** Tool calls of the given runs' agents, by agent. Calls that have not begun do not count. */
-export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
+export async function callsByAgent(db: Kysely<Database>, runIds: readonly string[]) {
   const rows = await db
     .selectFrom('tool_calls')
     .select([

@@ -20,7 +20,7 @@ export interface UsageSum {
   readonly erased: number
 }
 
-export const NOTHING: UsageSum = {
+export const NO_USAGE: UsageSum = {
   calls: 0,
   input: 0,
   output: 0,
@@ -80,7 +80,7 @@ export async function usageBy(
   return new Map(rows.map(({ name, ...sums }) => [name, sumOf(sums)]))
 }
 
-export function plus(a: UsageSum, b: UsageSum): UsageSum {
+export function addUsage(a: UsageSum, b: UsageSum): UsageSum {
   return {
     calls: a.calls + b.calls,
     input: a.input + b.input,

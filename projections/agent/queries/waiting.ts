@@ -3,7 +3,7 @@ import type { Database } from '../../engine/schema/database.ts'
 import { reached } from './reached.ts'
 
 /** One reason why an agent waits: for a person, or until its models answer again (`model`). */
-export interface Waiting {
+export interface WaitingReason {
   readonly agentId: string
   readonly for: 'input' | 'approval' | 'doubt' | 'pause' | 'model'
   /** The call that waits for an approval or a decision. */
@@ -11,7 +11,10 @@ export interface Waiting {
 }
 
 /** Every reason why agents of the given runs wait, by run. */
-export async function waitingOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, Waiting[]>> {
+export async function waitingOf(
+  db: Kysely<Database>,
+  runIds: readonly string[],
+): Promise<Map<string, WaitingReason[]>> {
   if (runIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('waiting')

@@ -2,10 +2,10 @@ import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
 import type { BodyOf } from '../../../domain/agent/events/events.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { Change } from '../../engine/changes/change.ts'
-import { put, type Row, set } from '../changes.ts'
+import { type AgentTableRow, put, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
-type Agent = Partial<Row<'agents'>>
+type Agent = Partial<AgentTableRow<'agents'>>
 type Changes = BodyOf<'forked'>['changes']
 
 /**

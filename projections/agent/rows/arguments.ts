@@ -13,7 +13,7 @@ function argumentsOf(e: ProjectedEvent): ArgumentsRef | null {
 export const referenceOf = (e: ProjectedEvent): number | null => argumentsOf(e)?.revision ?? null
 
 /** Adds the arguments of a call to an event. `answer`: the model's answer with the arguments; null: unreadable. */
-export function withArguments(e: ProjectedEvent, answer: ProjectedEvent | null): ProjectedEvent {
+export function withCallArguments(e: ProjectedEvent, answer: ProjectedEvent | null): ProjectedEvent {
   const place = argumentsOf(e)
   if (place === null) return e
   const block = answer?.type === 'model_call_end' && !answer.erased ? answer.body?.content[place.block] : undefined

@@ -1,21 +1,21 @@
 import { bodyFault, upcast } from '../../../domain/agent/events/codec.ts'
-import { type AgentEvent, type EventType, versions } from '../../../domain/agent/events/events.ts'
+import { type AgentEvent, agentVersions, type EventType } from '../../../domain/agent/events/events.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { bodyIn, frameOf, headerPoison } from '../../engine/changes/body.ts'
 import type { Poison } from '../../engine/changes/poison.ts'
 import type { ProjectedEvent } from './event.ts'
 
 const OF_A_CALL = /^(tool_call|approval)_/
-const TYPES = { versions, upcast, bodyFault }
+const TYPES = { versions: agentVersions, upcast, bodyFault }
 
 /** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
-export function decode(
+export function decodeAgentEvent(
   event: RecordedEvent,
   bytes: Uint8Array | null,
   residue: unknown = null,
 ): ProjectedEvent | { readonly poison: Poison } {
   const { header } = event
-  const problem = headerPoison(versions, header) ?? withoutCall(event)
+  const problem = headerPoison(agentVersions, header) ?? withoutCall(event)
   if (problem) return { poison: problem }
   const type = header.type as EventType
   const frame = {

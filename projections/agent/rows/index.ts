@@ -4,10 +4,10 @@ import { rowRules } from '../../engine/changes/projection.ts'
 import { set, tables } from '../changes.ts'
 import { agents } from './agents.ts'
 import { approvals, standingApprovals } from './approvals.ts'
-import { referenceOf, withArguments } from './arguments.ts'
+import { referenceOf, withCallArguments } from './arguments.ts'
 import { artifactRows } from './artifact-rows.ts'
 import { checkpointRows } from './checkpoint-rows.ts'
-import { decode } from './decode.ts'
+import { decodeAgentEvent } from './decode.ts'
 import type { ProjectedEvent } from './event.ts'
 import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
 import { inputs } from './inputs.ts'
@@ -49,16 +49,16 @@ const rules: readonly ((event: ProjectedEvent) => Change[])[] = [
 ]
 
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */
-export function changesOf(event: ProjectedEvent): Change[] {
+export function agentChanges(event: ProjectedEvent): Change[] {
   const changes: Change[] = []
   for (const rule of rules) for (const change of rule(event)) changes.push(change)
   return changes
 }
 
-export const agentRows = rowRules(agent, tables, {
-  decode,
-  changes: changesOf,
+export const agentRowRules = rowRules(agent, tables, {
+  decode: decodeAgentEvent,
+  changes: agentChanges,
   referenceOf,
-  withReferred: withArguments,
+  withReferred: withCallArguments,
   parked: (id, revision) => [set('agents', { id }, { incomplete_from: revision })],
 })

@@ -2,7 +2,7 @@ import { messageId } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
-import { put, type Row } from '../changes.ts'
+import { type AgentTableRow, put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `messages`: one row, in the stream that recorded the message first. */
@@ -56,7 +56,7 @@ export function messageReceipts(e: ProjectedEvent): Change[] {
   return [put('message_receipts', key, { run_id: e.runId, id: e.body.id, at: e.time })]
 }
 
-type Columns = Partial<Row<'messages'>>
+type Columns = Partial<AgentTableRow<'messages'>>
 
 const row = (e: ProjectedEvent, columns: Columns): Change =>
   put(

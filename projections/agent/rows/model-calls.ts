@@ -3,10 +3,10 @@ import { textOf } from '../../../domain/calls/requested-calls.ts'
 import { effectId, modelCallId } from '../../../domain/log/ids.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
-import { put, type Row } from '../changes.ts'
+import { type AgentTableRow, put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
-type Call = Partial<Row<'model_calls'>>
+type Call = Partial<AgentTableRow<'model_calls'>>
 
 /** Length of an answer's preview, in characters. Previews are the largest part of the tables. */
 const PREVIEW = 200

@@ -3,10 +3,10 @@ import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
-import { put, type Row } from '../changes.ts'
+import { type AgentTableRow, put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
-type Call = Partial<Row<'tool_calls'>>
+type Call = Partial<AgentTableRow<'tool_calls'>>
 
 /** Changes of `tool_calls`. The row begins with the model's request, so it shows calls that never started. */
 export function toolCalls(e: ProjectedEvent): Change[] {

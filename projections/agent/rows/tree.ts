@@ -2,7 +2,7 @@ import { kindOf } from '../../../domain/log/owner.ts'
 import type { Amounts, Grant, Report } from '../../../domain/tree/events.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { FINAL_TEXT } from '../../external/rows.ts'
-import { put, type Row, set } from '../changes.ts'
+import { type AgentTableRow, put, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 // Rows of events between parent and child. Each fact is in the row of the stream that recorded it.
@@ -71,7 +71,7 @@ export function bounces(e: ProjectedEvent): Change[] {
   )
 }
 
-type Columns = Partial<Row<'budget_changes'>>
+type Columns = Partial<AgentTableRow<'budget_changes'>>
 
 const budget = (e: ProjectedEvent, kind: string, columns: Columns): Change =>
   put(

@@ -1,7 +1,7 @@
-import type { RowOf, Tables } from '../schema/columns.ts'
+import type { RowOf, TableSpecs } from '../schema/columns.ts'
 
-export type Cell = string | number | null
-export type Cells = Readonly<Record<string, Cell>>
+export type CellValue = string | number | null
+export type Cells = Readonly<Record<string, CellValue>>
 
 /**
  * The effect of one event on one row of its stream. Changes contain values, never differences, so applying the same
@@ -24,7 +24,7 @@ export type Change =
   | { readonly kind: 'clear'; readonly table: string }
 
 /** The functions that make changes of some tables, typed by the columns of these tables. */
-export interface ChangesIn<S extends Tables> {
+export interface ChangesIn<S extends TableSpecs> {
   put<T extends keyof S & string>(
     table: T,
     key: Partial<RowOf<S[T]>>,
@@ -52,6 +52,6 @@ const changes = {
   remove: (table: string, key: object): Change => ({ kind: 'remove', table, key: key as Cells }),
 }
 
-export const changesIn = <S extends Tables>(): ChangesIn<S> => changes
+export const changesIn = <S extends TableSpecs>(): ChangesIn<S> => changes
 
 export const clear = (table: string): Change => ({ kind: 'clear', table })

@@ -1,12 +1,12 @@
 import { idOf, kindOf } from '../../../domain/log/owner.ts'
 import { specOf, tableNames } from '../schema/tables.ts'
-import type { Cell, Cells, Change } from './change.ts'
+import type { Cells, CellValue, Change } from './change.ts'
 import { clear } from './change.ts'
 
 /** An operation on one row. A row has at most a remove, a set and a put, in this order. */
 export type RowOp =
-  | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly initial: Cells }
-  | { readonly kind: 'set'; readonly columns: Record<string, Cell> }
+  | { readonly kind: 'put'; readonly columns: Record<string, CellValue>; readonly initial: Cells }
+  | { readonly kind: 'set'; readonly columns: Record<string, CellValue> }
   | { readonly kind: 'remove' }
 
 interface Rows {
@@ -27,7 +27,7 @@ export class Collapsed {
   /** Drops all changes of a stream and starts with no rows. */
   restart(stream: string): void {
     for (const table of tableNames()) {
-      if (!holds(table, stream)) continue
+      if (!canHoldRows(table, stream)) continue
       this.byTable.get(table)?.delete(ownerIn(table, stream))
       this.#take(stream, clear(table))
     }
@@ -79,7 +79,7 @@ export class Collapsed {
 }
 
 /** Whether a table can have rows of a stream: the table has no kind, or the stream's kind. */
-export function holds(table: string, stream: string): boolean {
+export function canHoldRows(table: string, stream: string): boolean {
   const { kind } = specOf(table)
   return kind === undefined || [kind].flat().includes(kindOf(stream))
 }

@@ -1,7 +1,7 @@
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Aggregate, StreamEvent } from '../../../domain/stream/aggregate.ts'
 import { Residues } from '../../../domain/stream/runtime/residues.ts'
-import type { Tables } from '../schema/columns.ts'
+import type { TableSpecs } from '../schema/columns.ts'
 import { attempt, bodyIn, checked, headerPoison, minReaderIn } from './body.ts'
 import { type Change, type ChangesIn, changesIn } from './change.ts'
 import type { Poison } from './poison.ts'
@@ -23,7 +23,7 @@ export interface Projected<Event extends StreamEvent> {
 }
 
 /** The row rules of a kind with its own form of events. */
-export function rowRules<E, Event extends StreamEvent, T extends Tables>(
+export function rowRules<E, Event extends StreamEvent, T extends TableSpecs>(
   aggregate: Projectable<Event>,
   tables: T,
   rules: Pick<StreamKind<E, T>, 'decode' | 'changes' | 'parked'> &
@@ -49,7 +49,7 @@ export function rowRules<E, Event extends StreamEvent, T extends Tables>(
  * The row rules of a kind, from its aggregate, its tables and the row changes of an event. A parked stream marks its
  * rows in the tables with a column `incomplete_from` that have one row per stream.
  */
-export const projectionOf = <Event extends StreamEvent, T extends Tables>(
+export const projectionOf = <Event extends StreamEvent, T extends TableSpecs>(
   aggregate: Projectable<Event>,
   tables: T,
   changes: (event: Projected<Event>, rows: ChangesIn<T>) => Change[],

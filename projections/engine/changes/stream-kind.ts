@@ -1,12 +1,12 @@
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
-import type { Tables } from '../schema/columns.ts'
+import type { TableSpecs } from '../schema/columns.ts'
 import type { Dialect } from '../schema/dialect.ts'
 import type { Change } from './change.ts'
 import type { Poison } from './poison.ts'
 
 /** The residues of erased bodies of one stream. */
-export interface Residues {
+export interface ErasedResidues {
   /** The residue of an erased event; null: none. Rejects with LogError when the residue is unreadable. */
   of(header: Header): Promise<{ readonly body: unknown } | null>
 }
@@ -18,7 +18,7 @@ export type Indexes = Readonly<Record<Dialect['name'], readonly string[]>>
  * Converts the events of one kind of stream to rows. `E`: an event as the row rules take it. Every stream, even of a
  * kind without row rules, has its head, kept events, wake time, erasures and parking.
  */
-export interface StreamKind<E = unknown, T extends Tables = Tables> {
+export interface StreamKind<E = unknown, T extends TableSpecs = TableSpecs> {
   /** The first part of the streams' names. */
   readonly kind: string
   /** The tables of this kind. Their rows may come from streams of other kinds too. */
@@ -41,5 +41,5 @@ export interface StreamKind<E = unknown, T extends Tables = Tables> {
   parked(ownerId: string, revision: number): Change[]
   /** A stored body in the current version of its type; null: it is already current, or cannot be upcast. */
   upcast(header: Header, body: string): unknown
-  residues(stores: { readonly log: EventLog; readonly blobs: BlobStore }, stream: string): Residues
+  residues(stores: { readonly log: EventLog; readonly blobs: BlobStore }, stream: string): ErasedResidues
 }

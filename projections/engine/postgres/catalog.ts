@@ -13,7 +13,7 @@ export const relationsOf = async (client: pg.PoolClient | pg.Pool, schema: strin
   (await client.query<Relation>(RELATIONS, [schema])).rows
 
 /** Quotes any name for SQL. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 export const tableThere = async (client: pg.PoolClient, table: string): Promise<boolean> =>
   (await client.query('select where to_regclass($1) is not null', [table])).rowCount === 1

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { TableSpec } from '../schema/columns.ts'
-import type { Difference } from '../store/home.ts'
+import type { TableDifference } from '../store/home.ts'
 import { described } from './shape.ts'
 
 // Each generation is read in its own transaction, because neither transaction may see the changes of the other. The
@@ -11,8 +11,8 @@ const PAGE = 500
 const LONG = 2000
 
 /** Differences of the tables in the search paths of two connections, each of which is inside a transaction. */
-export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<Difference[]> {
-  const differences: Difference[] = []
+export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<TableDifference[]> {
+  const differences: TableDifference[] = []
   for (const [table, spec] of described()) {
     const [ours, theirs] = await Promise.all([live.query(digest(table, spec)), rebuilt.query(digest(table, spec))])
     if (JSON.stringify(ours.rows) !== JSON.stringify(theirs.rows))
@@ -38,7 +38,7 @@ async function difference(
   spec: TableSpec,
   live: pg.PoolClient,
   rebuilt: pg.PoolClient,
-): Promise<Difference> {
+): Promise<TableDifference> {
   const [ours, theirs] = [new Rows(live, table, spec), new Rows(rebuilt, table, spec)]
   const only = { live: [] as Row[], rebuilt: [] as Row[] }
   let [onlyLive, onlyRebuilt] = [0, 0]

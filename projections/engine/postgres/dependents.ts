@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ProjectionError } from '../errors.ts'
-import { quoted, type Relation, relationsOf } from './catalog.ts'
+import { quotedName, type Relation, relationsOf } from './catalog.ts'
 import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn, ownRoutines } from './shape.ts'
@@ -55,7 +55,7 @@ export async function dropGeneration(client: pg.PoolClient, names: Names, n: num
   const ours = new Set(inside.map(({ name }) => name))
   const beside = (await relationsOf(client, aside)).filter(({ name, kind }) => kind === 'v' && ours.has(name))
   const of = (schema: string, all: readonly Relation[], kind: string) =>
-    all.filter((one) => one.kind === kind).map(({ name }) => `${schema}.${quoted(name)}`)
+    all.filter((one) => one.kind === kind).map(({ name }) => `${schema}.${quotedName(name)}`)
   const views = [...of(aside, beside, 'v'), ...of(tables, inside, 'v')]
   const { rows: routines } = await client.query<{ name: string }>(ROUTINES, [tables, ownRoutines])
   for (const [kind, all] of [

@@ -11,7 +11,7 @@ import { schemaOfOthers, stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
-import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
+import { generationFault, mustNotBeNewer, versionOf } from './version.ts'
 
 // Generations of tables, each in its own schema, and the row that points to the live one. Every change takes the same
 // lock in one transaction, so processes that start together change them one after the other.
@@ -100,7 +100,7 @@ export class Generations {
       if (stored !== null) mustNotBeNewer(stored, tables(n))
       if (stored?.meaning === keptMeaning() && stored.version < migrations.length)
         await this.#step(client, n, stored.version)
-      const damage = await damageIn(client, this.#names, n)
+      const damage = await generationFault(client, this.#names, n)
       const isLive = (await this.#pointer(client)) === n
       if (damage !== null && !isLive)
         throw new ProjectionError('POSITION_TAKEN', `the tables ${this.#names.tables(n)} were switched away`)
@@ -241,7 +241,7 @@ export class Generations {
   /** A fault of the live tables or their views, in words; null: none. */
   async #damage(client: pg.PoolClient, live: number): Promise<string | null> {
     const { tables, views } = this.#names
-    const damage = await damageIn(client, this.#names, live)
+    const damage = await generationFault(client, this.#names, live)
     if (damage !== null) return damage
     const there = new Set((await relationsOf(client, views)).map(({ name }) => name))
     const lost = (await ownIn(client, tables(live))).filter(({ name }) => !there.has(name))

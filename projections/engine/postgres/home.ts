@@ -4,7 +4,7 @@ import type { Cursor } from '../../../domain/log/cursor.ts'
 import { connectionLost } from '../../../domain/log/loss/lost.ts'
 import { ProjectionError } from '../errors.ts'
 import type { Database, PositionRow } from '../schema/database.ts'
-import type { Answer, Difference, Home } from '../store/home.ts'
+import type { Answer, Home, TableDifference } from '../store/home.ts'
 import { type Progress, progressOf, type Store } from '../store/store.ts'
 import { grantAuditors } from './audit.ts'
 import { differencesOf } from './compare.ts'
@@ -112,9 +112,9 @@ export class PostgresHome implements Home {
     }
   }
 
-  compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null> {
+  compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<TableDifference[] | null> {
     const [a, b] = [Number(live), Number(rebuilt)]
-    const seen = (n: number, work: (client: pg.PoolClient) => Promise<Difference[] | null>) =>
+    const seen = (n: number, work: (client: pg.PoolClient) => Promise<TableDifference[] | null>) =>
       inTransaction(
         this.#pool,
         async (client) => {

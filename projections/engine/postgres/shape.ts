@@ -44,7 +44,7 @@ interface Column {
 }
 
 /** A foreign change of a generation's tables that would stop a writer, in words; null: none. */
-export async function damageOf(client: pg.PoolClient, schema: string): Promise<string | null> {
+export async function shapeFault(client: pg.PoolClient, schema: string): Promise<string | null> {
   const { rows } = await client.query<Column>(COLUMNS, [schema])
   const found = new Map(rows.map((row) => [`${row.table}.${row.column}`, row]))
   const relations = new Set(rows.map(({ table }) => table))

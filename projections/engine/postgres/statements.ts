@@ -1,4 +1,4 @@
-import type { Cell, Cells } from '../changes/change.ts'
+import type { Cells, CellValue } from '../changes/change.ts'
 import type { Collapsed, RowOp } from '../changes/collapse.ts'
 import { partsOf } from '../chunks.ts'
 import type { TableSpec } from '../schema/columns.ts'
@@ -147,6 +147,6 @@ function lengthOf(row: Cells): number {
 
 const arrays = ({ columns }: TableSpec, names: readonly string[], rows: readonly Cells[]): string[] =>
   names.map((name) => {
-    const values = rows.map((row): Cell => row[name] ?? null)
+    const values = rows.map((row): CellValue => row[name] ?? null)
     return columns[name]!.startsWith('integer') ? numbers(values) : texts(values)
   })

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ProjectionError } from '../errors.ts'
 import { keptMeaning, migrations } from '../schema/migrations.ts'
 import type { Names } from './names.ts'
-import { damageOf } from './shape.ts'
+import { shapeFault } from './shape.ts'
 
 interface Version {
   readonly meaning: number
@@ -24,12 +24,12 @@ export async function versionOf(client: pg.PoolClient, { control }: Names, n: nu
 }
 
 /** A fault of a generation's tables, in words; null: none. */
-export async function damageIn(client: pg.PoolClient, names: Names, n: number): Promise<string | null> {
+export async function generationFault(client: pg.PoolClient, names: Names, n: number): Promise<string | null> {
   const schema = names.tables(n)
   const stored = await versionOf(client, names, n)
   if (stored === null || stored.meaning < keptMeaning()) return `the rows in ${schema} have an older meaning`
   if (stored.version < migrations.length) return null
-  const damage = (await damageOf(client, schema)) ?? (await positionLost(client, schema))
+  const damage = (await shapeFault(client, schema)) ?? (await positionLost(client, schema))
   return damage === null ? null : `${schema}.${damage}, which this program did not do`
 }
 

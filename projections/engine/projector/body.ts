@@ -14,7 +14,7 @@ export type Body = Uint8Array | null | { readonly poison: Poison }
 export const bodySize = (entry: LogEntry): number => (isDamaged(entry) || entry.erased ? 0 : entry.header.body.size)
 
 /** An inline body; null: none. A body that differs from the sealed one is poison. */
-export function atHand({ header, body }: RecordedEvent): Body {
+export function sealedInlineBody({ header, body }: RecordedEvent): Body {
   return body && (sealedBody(header.body, body) ?? altered('body'))
 }
 
@@ -24,7 +24,7 @@ export function atHand({ header, body }: RecordedEvent): Body {
  */
 export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): Promise<Body> {
   if (event.erased) return null
-  const inline = atHand(event)
+  const inline = sealedInlineBody(event)
   if (inline !== null) return inline
   const { body } = event.header
   if (body.place === 'inline')

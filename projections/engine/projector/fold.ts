@@ -13,11 +13,11 @@ import { partsOf } from '../chunks.ts'
 import type { StreamRow } from '../schema/database.ts'
 import type { Batch, Progress, Store, StreamStates } from '../store/store.ts'
 import { millis } from '../text.ts'
-import { asItIs, atHand, type Body, bodyBytes, bodySize } from './body.ts'
+import { asItIs, type Body, bodyBytes, bodySize, sealedInlineBody } from './body.ts'
 import { isDamaged, type LogEntry, streamOf, withDamage } from './damage.ts'
 import { KeptEvents } from './kept-events.ts'
 import { parking } from './parking.ts'
-import type { Refused } from './refused.ts'
+import type { RefusedEvent } from './refused.ts'
 import type { ResidueCache } from './residue-cache.ts'
 
 export interface Sources {
@@ -84,7 +84,7 @@ export async function refolded(
   sources: StreamSources,
   stream: string,
   upTo: number,
-  refused?: Refused,
+  refused?: RefusedEvent,
 ): Promise<Batch | null> {
   const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
   return (await fold.refold(stream, upTo, refused)) ? fold.batch() : null
@@ -135,7 +135,7 @@ class Fold {
     const makesRows = gap === null && !this.#isParked(stream)
     if (makesRows && minReader(read, kind) > reader) return false
     const wanted = makesRows || store.keepsEvents
-    const bytes = wanted ? (atHand(read) ?? (await bodyBytes(read, this.#sources))) : null
+    const bytes = wanted ? (sealedInlineBody(read) ?? (await bodyBytes(read, this.#sources))) : null
     const event = wanted ? asItIs(read, bytes) : read
     if (store.keepsEvents) this.#kept.add(event, bytes, kind)
     if (gap !== null) this.#park(event, gap, this.#headOf(stream))
@@ -158,7 +158,7 @@ class Fold {
    * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so
    * the rows of the lost events cannot be rebuilt.
    */
-  async refold(stream: string, upTo: number, refused?: Refused): Promise<boolean> {
+  async refold(stream: string, upTo: number, refused?: RefusedEvent): Promise<boolean> {
     const { log } = this.#sources
     this.#changes.restart(stream)
     let head: StreamRow | undefined
@@ -174,7 +174,7 @@ class Fold {
         if (isDamaged(entry)) continue
         head = { stream, run_id: runOf(entry.header), revision: entry.header.revision, hash: entry.hash }
         const known = revision === refused?.revision ? refused : null
-        const bytes = known ?? atHand(entry) ?? (await bodyBytes(entry, this.#sources))
+        const bytes = known ?? sealedInlineBody(entry) ?? (await bodyBytes(entry, this.#sources))
         if (await this.#parks(asItIs(entry, bytes), bytes)) return true
       }
     }

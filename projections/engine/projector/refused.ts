@@ -5,7 +5,7 @@ import { cut } from '../text.ts'
 // When the database refuses the content of rows, their stream is parked at the event that the rows come from. Other
 // streams continue.
 
-export interface Refused {
+export interface RefusedEvent {
   readonly revision: number
   readonly poison: Poison
 }
@@ -39,7 +39,7 @@ export async function bisected<T>(
 }
 
 /** Runs `work` on the events up to a revision, or, when the database refuses them, up to the first refused event. */
-export async function parkedAtRefusal(upTo: number, work: (refused?: Refused) => Promise<void>): Promise<void> {
+export async function parkedAtRefusal(upTo: number, work: (refused?: RefusedEvent) => Promise<void>): Promise<void> {
   let poison: Poison
   try {
     return await work()

@@ -2,7 +2,7 @@ import type { Header } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import type { Poison } from '../changes/poison.ts'
-import type { Residues, StreamKind } from '../changes/stream-kind.ts'
+import type { ErasedResidues, StreamKind } from '../changes/stream-kind.ts'
 
 /** The number of cached streams, because events of a few streams may interleave in a page. */
 const STREAMS = 8
@@ -10,7 +10,7 @@ const STREAMS = 8
 /** The residues of erased bodies, for the most recently used streams. */
 export class ResidueCache {
   readonly #stores: { readonly log: EventLog; readonly blobs: BlobStore }
-  readonly #streams = new Map<string, Residues>()
+  readonly #streams = new Map<string, ErasedResidues>()
   constructor(stores: { readonly log: EventLog; readonly blobs: BlobStore }) {
     this.#stores = stores
   }

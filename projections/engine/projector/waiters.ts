@@ -7,7 +7,7 @@ interface Waiter {
 }
 
 /** The awaited value. Rejects with `ABORTED` when the signal aborts first. */
-export function unlessAborted<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function unlessWaitAborted<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return awaited
   return new Promise((resolve, reject) => {
     const onAbort = () =>
@@ -27,7 +27,7 @@ export class Waiters {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = { position, resolve, reject }
     this.#waiting.add(waiter)
-    return unlessAborted(promise, signal).finally(() => this.#waiting.delete(waiter))
+    return unlessWaitAborted(promise, signal).finally(() => this.#waiting.delete(waiter))
   }
 
   reached(position: number): void {

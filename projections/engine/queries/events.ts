@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream, externalStream } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
-import { decode } from '../../agent/rows/decode.ts'
+import { decodeAgentEvent } from '../../agent/rows/decode.ts'
 import type { ProjectedEvent } from '../../agent/rows/event.ts'
 import { ProjectionError } from '../errors.ts'
 import { bodyBytes } from '../projector/body.ts'
@@ -19,7 +19,7 @@ export async function readEvent(sources: EventSources, agentId: string, revision
     const event = page[0]
     if (!event) continue
     const bytes = await bodyBytes(event, sources)
-    const taken = bytes !== null && 'poison' in bytes ? bytes : decode(event, bytes)
+    const taken = bytes !== null && 'poison' in bytes ? bytes : decodeAgentEvent(event, bytes)
     if ('poison' in taken)
       throw new ProjectionError('NOT_FOUND', `event ${agentId}@${revision}: ${taken.poison.message}`)
     return taken

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import type { RowOf, Tables } from '../schema/columns.ts'
+import type { RowOf, TableSpecs } from '../schema/columns.ts'
 import type { Database } from '../schema/database.ts'
 
 /** Rows of a table with one row per stream, in the order of their keys: at most `limit` after a key. */
-export async function listRows<S extends Tables, T extends keyof S & string>(
+export async function listRows<S extends TableSpecs, T extends keyof S & string>(
   db: Kysely<Database>,
   tables: S,
   table: T,
@@ -17,7 +17,7 @@ export async function listRows<S extends Tables, T extends keyof S & string>(
 }
 
 /** The row of one stream; undefined: the tables do not show the stream. `id`: the id of the stream in its kind. */
-export async function findRow<S extends Tables, T extends keyof S & string>(
+export async function findRow<S extends TableSpecs, T extends keyof S & string>(
   db: Kysely<Database>,
   tables: S,
   table: T,

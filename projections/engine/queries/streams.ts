@@ -9,7 +9,7 @@ export interface StreamSeen {
 }
 
 /** Streams with a name prefix, in order of names, after the name `after`. */
-export async function listStreams(
+export async function selectStreams(
   db: Kysely<Database>,
   { after, limit, prefix = '' }: { readonly after?: string; readonly limit: number; readonly prefix?: string },
 ): Promise<readonly StreamSeen[]> {

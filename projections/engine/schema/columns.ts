@@ -14,7 +14,7 @@ export interface TableSpec {
 }
 
 /** Tables by name. */
-export type Tables = Readonly<Record<string, TableSpec>>
+export type TableSpecs = Readonly<Record<string, TableSpec>>
 
 type Value<C> = C extends 'text!'
   ? string

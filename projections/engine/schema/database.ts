@@ -71,7 +71,7 @@ export interface BudgetRow {
 }
 
 /** Seed 000, 8.3, and further columns. `id`: `<agent>/<artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
-export interface ArtifactRow {
+export interface ArtifactColumns {
   id: string
   run_id: string
   agent_id: string
@@ -119,7 +119,7 @@ export type Database = { [T in TableName]: Row<T> } & {
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow
   agent_budgets: BudgetRow
-  artifacts: ArtifactRow
+  artifacts: ArtifactColumns
   checkpoint_facts: CheckpointFactsRow
   waiting: WaitingRow
 }

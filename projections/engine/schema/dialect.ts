@@ -51,4 +51,4 @@ export const jsonArray = (subquery: string) =>
   `'[' || coalesce((select string_agg(item, ',') from (${subquery}) as items), '') || ']'`
 
 /** SQL of a member's JSON text; NULL when the member is missing. `path`: SQL of names and indexes. */
-export const member = (json: string, ...path: readonly string[]) => `cast(${[json, ...path].join(' -> ')} as text)`
+export const memberSql = (json: string, ...path: readonly string[]) => `cast(${[json, ...path].join(' -> ')} as text)`

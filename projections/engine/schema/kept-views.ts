@@ -2,7 +2,7 @@ import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/messag
 import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
-import { history } from './views.ts'
+import { historySql } from './views.ts'
 
 // The views and functions of PostgreSQL for the seed's `events` and `checkpoints`, over the table `event_rows`. The
 // views contain text constants of the domain: a change of a constant changes the meaning of the rows (MEANING in
@@ -42,7 +42,7 @@ const happened = `${text(HAPPENED[0])} || (body ->> 'toolName') || ${text(HAPPEN
  * the events of the agent's history and the residues of erased bodies. `at`: the event with which a message becomes
  * visible; `part` and `place`: its order there. Results are whole, even those that the model saw as head and tail.
  */
-const messages = (agent: string, revision: string) => `(${history(agent, revision)},
+const messages = (agent: string, revision: string) => `(${historySql(agent, revision)},
   heard as (
     select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id,
       coalesce(e.current, e.payload) as payload

@@ -1,4 +1,4 @@
-import { budgets } from '../../agent/budget-view.ts'
+import { budgetView } from '../../agent/budget-view.ts'
 import { waiting } from '../../agent/waiting-view.ts'
 import { type Dialect, jsonObject } from './dialect.ts'
 
@@ -10,7 +10,7 @@ import { type Dialect, jsonObject } from './dialect.ts'
  * revision, its own (d = 0) and those that it inherits as a fork. `agent` and `revision`: SQL expressions of the outer
  * query, so one history costs no more than its depth of forks.
  */
-export const history = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
+export const historySql = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
   select ${agent}, cast(${revision} as bigint), 0
   union all
   select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
@@ -19,7 +19,7 @@ export const history = (agent: string, revision: string) => `with recursive h(id
  * Calls of a turn at a revision, one row per id. `ended_position` null: pending. The end may be in a fork while the
  * request is in its source.
  */
-export const callsAt = (agent: string, revision: string, turn: string) => `${history(agent, revision)}
+export const callsAt = (agent: string, revision: string, turn: string) => `${historySql(agent, revision)}
   select t.id,
     max(t.tool_name) as tool_name,
     max(case when t.requested_revision <= h.upto then t.block end) as block,
@@ -55,7 +55,7 @@ export const inheritedRole = `(with recursive up(role, source) as (
   select role from up where role is not null limit 1)`
 
 /** SQL that converts nano-dollars to dollars. */
-export const dollars = (nano: string) => `cast(${nano} as double precision) / 1e9`
+export const dollarsSql = (nano: string) => `cast(${nano} as double precision) / 1e9`
 
 const INPUT = 'm.input + m.cache_read + m.cache_write'
 
@@ -67,7 +67,7 @@ const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_ag
   coalesce(a.role, ${inheritedRole}, '') as role, a.status, a.depth, a.created_at, a.completed_at,
   ${known(INPUT, 'input')} as usage_input_tokens,
   ${known('m.output', 'output')} as usage_output_tokens,
-  ${dollars(known('m.nano_dollars', 'nano_dollars'))} as usage_cost,
+  ${dollarsSql(known('m.nano_dollars', 'nano_dollars'))} as usage_cost,
   a.code, a.turn, a.step, a.revision,
   ${known('m.nano_dollars', 'nano_dollars')} as nano_dollars,
   ${sum(`${INPUT} + m.output`, LOST)} as in_doubt_tokens,
@@ -82,7 +82,7 @@ const SUMS = `count(distinct tree.id) as agents,
     ${knownTotal(INPUT, 'input')} as total_input_tokens,
     ${knownTotal('m.output', 'output')} as total_output_tokens,
     ${knownTotal('m.nano_dollars', 'nano_dollars')} as total_nano_dollars,
-    ${dollars(knownTotal('m.nano_dollars', 'nano_dollars'))} as total_cost,
+    ${dollarsSql(knownTotal('m.nano_dollars', 'nano_dollars'))} as total_cost,
     coalesce(sum(case when m.status = 'lost' then ${INPUT} + m.output end), 0) as in_doubt_tokens,
     coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars`
 
@@ -132,4 +132,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals(d), budgets, artifacts(d), facts, waiting]
+export const views = (d: Dialect): readonly string[] => [lineage, totals(d), budgetView, artifacts(d), facts, waiting]

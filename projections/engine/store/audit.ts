@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { sqlite } from '../schema/dialect.ts'
-import { type Connection, connect } from './database.ts'
+import { type Connection, connectSqlite } from './database.ts'
 
 /**
  * Reads an embedded log for the seed's tables, so that bodies and messages are not copied. The owner of the log
@@ -31,7 +31,7 @@ export interface LogSource {
  * with exactly its columns; `events` has further columns. The caller closes it.
  */
 export function openAudit(tables: string, log: LogSource): Connection {
-  const connection = connect(tables, 'read')
+  const connection = connectSqlite(tables, 'read')
   try {
     const { raw } = connection
     raw.prepare('attach database ? as log').run(log.path)

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { ProjectionError } from '../errors.ts'
-import { connect } from './database.ts'
+import { connectSqlite } from './database.ts'
 import { liveFile } from './pointer.ts'
 
 // SQLITE_CORRUPT and SQLITE_NOTADB.
@@ -9,7 +9,7 @@ const DAMAGED = [11, 26]
 const CLOSED = [8, 14]
 
 /** Whether SQLite reports a file as damaged. */
-export const isDamaged = (error: unknown): boolean => isOneOf(error, DAMAGED)
+export const isDamagedFile = (error: unknown): boolean => isOneOf(error, DAMAGED)
 
 /** Whether SQLite refuses a value as too long (SQLITE_TOOBIG). */
 export const isTooBig = (error: unknown): boolean => isOneOf(error, [18])
@@ -22,7 +22,7 @@ const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
 
 /** Converts an error about a damaged tables file to `DAMAGED`; returns any other error unchanged. */
 export function damagedOr(error: unknown): unknown {
-  if (!isDamaged(error)) return error
+  if (!isDamagedFile(error)) return error
   const why = 'the tables are damaged; they come back from the log: run "keepup rebuild"'
   return new ProjectionError('DAMAGED', why, { cause: error })
 }
@@ -41,7 +41,7 @@ export function mustHoldTables(file: string): void {
 /** The error of reading a tables file; null: it is readable. */
 function readFault(file: string): unknown {
   try {
-    const { raw, close } = connect(file, 'read')
+    const { raw, close } = connectSqlite(file, 'read')
     try {
       raw.prepare('select 1 from position').get()
       return null

@@ -22,7 +22,7 @@ export const BUSY_MS = 10_000
  * (`synchronous=NORMAL`), because the tables can always be rebuilt: after a power cut both the position and the rows
  * may be older.
  */
-export function connect(path: string, mode: 'write' | 'read'): Connection {
+export function connectSqlite(path: string, mode: 'write' | 'read'): Connection {
   const raw = new DatabaseSync(path, {
     readOnly: mode === 'read',
     enableForeignKeyConstraints: false,

@@ -10,7 +10,7 @@ export interface Answer<T> {
 }
 
 /** The rows of one table that differ between two sets of tables. */
-export interface Difference {
+export interface TableDifference {
   readonly table: string
   readonly onlyLive: number
   readonly onlyRebuilt: number
@@ -32,7 +32,7 @@ export interface Home {
    * Compares the live tables, in their state at the call, with others that `catchUp` brings to the same position.
    * Readers and writers of the live tables continue. Null: the two cannot be compared.
    */
-  compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null>
+  compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<TableDifference[] | null>
   /**
    * Makes tables live, durably and atomically. Returns false without a change when the present tables show more than
    * `atLeast`; null: no check. Rejects with `LOG_OTHER` when protected tables belong to another log, unless `takeOver`.

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
 import { damagedOr, mustHoldTables } from './damage.ts'
-import { type Connection, connect } from './database.ts'
+import { type Connection, connectSqlite } from './database.ts'
 import type { Answer } from './home.ts'
 import { liveFile } from './pointer.ts'
 import { progressOf } from './store.ts'
@@ -54,7 +54,7 @@ export class Readers {
       if (this.#reader?.file === file) return this.#reader
       try {
         mustHoldTables(file)
-        const connection = connect(file, 'read')
+        const connection = connectSqlite(file, 'read')
         this.#retire()
         this.#reader = { file, connection, active: 0 }
         return this.#reader

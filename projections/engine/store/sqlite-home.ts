@@ -3,9 +3,9 @@ import type { Kysely } from 'kysely'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { Database, PositionRow } from '../schema/database.ts'
 import { tableNames } from '../schema/tables.ts'
-import { isDamaged, mustHoldTables } from './damage.ts'
-import { connect } from './database.ts'
-import type { Answer, Difference, Home } from './home.ts'
+import { isDamagedFile, mustHoldTables } from './damage.ts'
+import { connectSqlite } from './database.ts'
+import type { Answer, Home, TableDifference } from './home.ts'
 import { dropFile, dropOthers, freshFile, liveFile, pointTo } from './pointer.ts'
 import { Readers } from './readers.ts'
 import { openSqliteStore } from './sqlite.ts'
@@ -43,8 +43,8 @@ export class SqliteHome implements Home {
     live: string,
     rebuilt: string,
     catchUp: (to: Cursor) => Promise<unknown>,
-  ): Promise<Difference[] | null> {
-    const { raw, close } = connect(live, 'read')
+  ): Promise<TableDifference[] | null> {
+    const { raw, close } = connectSqlite(live, 'read')
     try {
       raw.prepare('attach database ? as rebuilt').run(rebuilt)
       const version = (schema: string) => Number(raw.prepare(`pragma ${schema}.user_version`).get()!.user_version)
@@ -58,7 +58,7 @@ export class SqliteHome implements Home {
       return ['position', 'streams', ...tableNames()].flatMap((table) => compareTable(raw, table) ?? [])
     } catch (error) {
       // Damaged tables are not compared.
-      if (isDamaged(error)) return null
+      if (isDamagedFile(error)) return null
       throw error
     } finally {
       close()
@@ -88,7 +88,7 @@ export class SqliteHome implements Home {
 }
 
 /** The fixed compare query: rows that only one side has, both ways. */
-function compareTable(raw: DatabaseSync, table: string): Difference | null {
+function compareTable(raw: DatabaseSync, table: string): TableDifference | null {
   const minus = (a: string, b: string) => `select * from ${a}."${table}" except select * from ${b}."${table}"`
   const count = (query: string) => Number(raw.prepare(`select count(*) as n from (${query})`).get()!.n)
   const some = (query: string) => raw.prepare(`select * from (${query}) limit 3`).all()

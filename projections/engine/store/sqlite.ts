@@ -5,7 +5,7 @@ import type { PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
 import { MEANING, migrations } from '../schema/migrations.ts'
 import { damagedOr, isTooBig } from './damage.ts'
-import { BUSY_MS, type Connection, connect } from './database.ts'
+import { BUSY_MS, type Connection, connectSqlite } from './database.ts'
 import { Statements } from './statements.ts'
 import {
   type Batch,
@@ -25,7 +25,7 @@ import {
 export async function openSqliteStore(path: string): Promise<SqliteStore> {
   let connection: Connection | null = null
   try {
-    connection = connect(path, 'write')
+    connection = connectSqlite(path, 'write')
     await migrate(connection, path)
     return new SqliteStore(connection)
   } catch (error) {

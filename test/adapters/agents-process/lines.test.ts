@@ -2,13 +2,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Line, LineSplitter, MAX_LINE_BYTES } from '../../../adapters/agents/process/lines.ts'
+import { LineSplitter, MAX_LINE_BYTES, type OutputLine } from '../../../adapters/agents/process/lines.ts'
 import { property } from '../../support/property.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-const split = (chunks: readonly Buffer[]): Line[] => {
+const split = (chunks: readonly Buffer[]): OutputLine[] => {
   const splitter = new LineSplitter()
   return [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { LoroMap, LoroText } from 'loro-crdt'
 import { expect, it } from 'vitest'
 import { loroDocuments } from '../../../adapters/loro/documents.ts'
-import { runsOf, toDelta } from '../../../adapters/loro/styles.ts'
+import { textRunsOf, toDelta } from '../../../adapters/loro/styles.ts'
 import { textChange } from '../../../adapters/loro/text-change.ts'
-import { MARKS, mergedRuns, type Run } from '../../../domain/document/model/runs.ts'
+import { MARKS, mergedRuns, type TextRun } from '../../../domain/document/model/runs.ts'
 import { documentWith, GATEWAY, Gateway } from '../../support/documents/gateway.ts'
 import { Person } from '../../support/documents/person.ts'
 import { property } from '../../support/property.ts'
@@ -132,7 +132,7 @@ it('an edit on the replica and the import of its update are the same document', 
   )
 })
 
-const runs: fc.Arbitrary<Run[]> = fc
+const runs: fc.Arbitrary<TextRun[]> = fc
   .array(
     fc.record({
       text,
@@ -155,7 +155,7 @@ it('a text becomes the new one, with the new marks and no others', () => {
       if (before.length > 0) own.applyDelta(toDelta(before))
       const change = textChange(own.toDelta(), toDelta(after), MARKS)
       if (change.length > 0) own.applyDelta(change)
-      expect(runsOf(own)).toEqual(after)
+      expect(textRunsOf(own)).toEqual(after)
       expect(textChange(own.toDelta(), toDelta(after), MARKS)).toEqual([])
     }),
     property(200),

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import streamsPb, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { expect, test } from 'vitest'
-import { AppendStream, type Call } from '../../../adapters/eventstore/append-stream.ts'
+import { type AppendCall, AppendStream } from '../../../adapters/eventstore/append-stream.ts'
 import { encode } from '../../../adapters/eventstore/codec.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
 
@@ -26,7 +26,7 @@ function fake(served: (request: BatchAppendReq, call: Duplex) => void) {
     GRPCStreamCreator: (_: unknown, __: string, open: (grpc: unknown) => Duplex) => async () => open({ batchAppend }),
   }
   const stream = new AppendStream(inner as unknown as EventStoreDBClient)
-  const send = async (...append: Parameters<Call['send']>) => (await stream.call()).send(...append)
+  const send = async (...append: Parameters<AppendCall['send']>) => (await stream.call()).send(...append)
   return { calls, appends: { send } }
 }
 

@@ -5,7 +5,7 @@ import { encode } from '../../../adapters/eventstore/codec.ts'
 import { Cursors } from '../../../adapters/eventstore/cursor.ts'
 import { Feed } from '../../../adapters/eventstore/feed.ts'
 import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
-import type { Place } from '../../../adapters/eventstore/place.ts'
+import type { LogParts } from '../../../adapters/eventstore/place.ts'
 import { Known } from '../../../adapters/eventstore/seen-events.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { openLog, SHORT, standIn } from '../../support/eventstore/logs.ts'
@@ -165,7 +165,7 @@ test('the searched part of a broken feed is not trusted: it may be of another st
   const known = new Known()
   const event = { id: 'x', streamId: 'other', position: { commit: 20n, prepare: 20n } }
   const place = { known, namespace: 'ns', limits: SHORT, connection: { read: async () => [{ event }] } }
-  const cursors = new Cursors(place as unknown as Place, {} as RecordedEvent, 'log')
+  const cursors = new Cursors(place as unknown as LogParts, {} as RecordedEvent, 'log')
   const spot = { position: 10, hash: 'ten' }
   const { signal } = new AbortController()
   for (const broken of [true, false]) {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { EventStoreWorkSubscription, type WorkNotification } from '../../../adapters/eventstore/work-subscription.ts'
+import { type AgentNotification, EventStoreWorkSubscription } from '../../../adapters/eventstore/work-subscription.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
@@ -17,7 +17,7 @@ async function house(server: StandIn, namespace = 'ns') {
   await expect.poll(() => workSubscription.look()).toMatchObject({ made: true })
   first.abort(new Error('over'))
   await notification
-  const listen = (answer: (notification: WorkNotification) => void = ({ done }) => done()) => {
+  const listen = (answer: (notification: AgentNotification) => void = ({ done }) => done()) => {
     const leave = new AbortController()
     const heard: string[] = []
     const troubles: unknown[] = []
@@ -48,7 +48,7 @@ test('each event of an agent notifies one listener, and says whether a driver wr
   const { listen, record } = await house(server)
   const other = await house(server, 'other')
   const byDriver: string[] = []
-  const note = (notification: WorkNotification) => {
+  const note = (notification: AgentNotification) => {
     if (notification.byDriver) byDriver.push(notification.agentId)
     notification.done()
   }

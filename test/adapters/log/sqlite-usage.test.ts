@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ensureFile, openToWrite } from '../../../adapters/sqlite/log/file.ts'
-import { sizesOf, Usage } from '../../../adapters/sqlite/log/usage.ts'
-import { Writer } from '../../../adapters/sqlite/log/writer.ts'
+import { DiskUsage, sizesOf } from '../../../adapters/sqlite/log/usage.ts'
+import { LogWriter } from '../../../adapters/sqlite/log/writer.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
@@ -44,7 +44,7 @@ function recounted(db: DatabaseSync) {
 
 const step = fc.record({
   run: fc.constantFrom('a', 'b'),
-  events: fc.integer({ min: Usage.EVERY / 2, max: Usage.EVERY + 9 }),
+  events: fc.integer({ min: DiskUsage.EVERY / 2, max: DiskUsage.EVERY + 9 }),
   commitFails: fc.boolean(),
 })
 
@@ -56,7 +56,7 @@ test('after any commit that failed the counters equal a recount', () => {
       const db = openToWrite(folder)
       try {
         let fail = false
-        const writer = new Writer(
+        const writer = new LogWriter(
           withFailingCommit(db, () => fail),
           folder,
         )

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { ensureFile, openToWrite } from '../../../adapters/sqlite/log/file.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
-import { Writer } from '../../../adapters/sqlite/log/writer.ts'
+import { LogWriter } from '../../../adapters/sqlite/log/writer.ts'
 import { spawnWriter } from '../../../adapters/sqlite/log/writer-thread.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { BEFORE, bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
@@ -119,7 +119,7 @@ test('in a group that does not fit, each append has its own outcome', () => {
   ensureFile(folder)
   const db = openToWrite(folder)
   onTestFinished(() => db.close())
-  const writer = new Writer(db, folder)
+  const writer = new LogWriter(db, folder)
   const sealer = new Sealer()
   let id = 0
   const job = (stream: string, tip = NEW, body = 'small') => {

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, type TestContext, test } from 'vitest
 import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
 import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
-import type { AgentEvent, AgentRunRequest } from '../../../domain/ports/external.ts'
+import type { AgentRunRequest, ExternalAgentEvent } from '../../../domain/ports/external.ts'
 import { realClock } from '../../support/external/in-process.ts'
 import { MemoryExternalLog } from '../../support/external/memory-log.ts'
 import { tempFolder } from '../../support/folders.ts'
@@ -47,14 +47,14 @@ async function place(cli: RealCli, { skip }: TestContext) {
     left: () => processes().filter(({ environment }) => environment().includes(mark)),
     async run(...asked: Parameters<typeof start>) {
       const run = await start(...asked)
-      const events: AgentEvent[] = []
+      const events: ExternalAgentEvent[] = []
       for await (const event of run.events) events.push(event)
       return { events, completion: await run.completion, state: log.last.state }
     },
   }
 }
 
-const said = (events: readonly AgentEvent[]) =>
+const said = (events: readonly ExternalAgentEvent[]) =>
   events.flatMap(({ kind, text }) => (kind === 'TextOutput' ? [text] : [])).join('')
 
 describe.each(CLIS.map((cli) => [cli.agent.kind, cli] as const))('%s', { timeout: 300_000 }, (kind, cli) => {

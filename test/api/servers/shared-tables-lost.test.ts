@@ -4,7 +4,7 @@ import { SharedTables, type SharedTablesOptions } from '../../../api/process/ser
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases } from '../../../domain/ports/index.ts'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
@@ -55,7 +55,7 @@ describeWithSharedPostgres('tables of several processes that are another log’s
       onTestFinished(() => tables.close())
       const current = async () => {
         await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(100_000))
-        return (await tables.read((db) => listRuns(db))).data.runs.length
+        return (await tables.read((db) => selectRuns(db))).data.runs.length
       }
       return { tables, current }
     }
@@ -95,7 +95,7 @@ describeWithSharedPostgres('tables of several processes that are another log’s
     const { rebuildElsewhere } = await import('../../../projections/engine/other-process.ts')
     await rebuildElsewhere(home, { log: log2, blobs: log2.blobs }, { takeOver: true })
     const theirs = await open(log2, 'b')
-    await expect(mine.tables.read((db) => listRuns(db))).rejects.toMatchObject({ code: 'LOG_OTHER' })
+    await expect(mine.tables.read((db) => selectRuns(db))).rejects.toMatchObject({ code: 'LOG_OTHER' })
     await expect.poll(() => mine.tables.moves).toBe(false)
     await expect(mine.current()).rejects.toMatchObject({ code: 'LOG_OTHER' })
     await expect(mine.tables.rebuild()).rejects.toMatchObject({ code: 'LOG_OTHER' })
@@ -138,7 +138,7 @@ describeWithSharedPostgres('tables of several processes that are another log’s
       `drop schema ${schema}_control cascade; drop schema ${schema} cascade; drop schema ${schema}_1 cascade`,
     )
     await home.live()
-    const answer = reader.tables.read((db) => listRuns(db))
+    const answer = reader.tables.read((db) => selectRuns(db))
     await open(log)
     expect((await answer).data.runs.length).toBe(runs)
   })

@@ -3,7 +3,7 @@ import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { route, routingFacts } from '../../../domain/agent/routing/routing.ts'
 import { denial, needsApproval } from '../../../domain/agent/rules/policy.ts'
-import { stateAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { agentStateAt } from '../../../domain/agent/runtime/history/replay.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, micros, most } from '../figure.ts'
@@ -18,7 +18,7 @@ export const decisions: Case = {
   async run(bench: Bench): Promise<Figure[]> {
     const { data, agentId } = await bench.long()
     const log = await openSqliteLog({ folder: paths(data).log, mode: 'reader' })
-    const { state } = await stateAt({ log, blobs: new FileBlobs(paths(data).blobs) }, agentId, { step: 100 })
+    const { state } = await agentStateAt({ log, blobs: new FileBlobs(paths(data).blobs) }, agentId, { step: 100 })
     await log.close()
     const { tools } = state.spec
     let [refused, asked] = [0, 0]

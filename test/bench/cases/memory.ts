@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { placeWord, wordsOf } from '../../../domain/memory/words.ts'
-import { connect } from '../../../projections/engine/store/database.ts'
+import { connectSqlite } from '../../../projections/engine/store/database.ts'
 import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'
 import { searchMemories } from '../../../projections/memory/queries.ts'
 import type { Bench, Case } from '../bench.ts'
@@ -39,7 +39,7 @@ export const memory: Case = {
     const file = join(bench.folder, 'memories.db')
     await (await openSqliteStore(file)).close()
     fill(file)
-    const reader = connect(file, 'read')
+    const reader = connectSqlite(file, 'read')
     const index = new DatabaseSync(file, { readOnly: true })
     const bare = index.prepare(
       `select rowid from memory_words where memory_words match ? order by rowid desc limit 500`,

@@ -6,7 +6,7 @@ import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { KeptPoints } from '../../../domain/agent/runtime/history/kept-points.ts'
-import { agentAt, stateAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { agentAt, agentStateAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { appendsAfter } from '../floor/writer.ts'
 import { median } from '../measure.ts'
@@ -20,7 +20,7 @@ const cold = clock()
 const log = await openSqliteLog({ folder: at.log, mode: 'reader' })
 const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
 const stores = { log, blobs: new FileBlobs(at.blobs), snapshots }
-const { state } = await stateAt(stores, agentId, point)
+const { state } = await agentStateAt(stores, agentId, point)
 const stateMs = cold()
 if (state.step !== point.step) throw new Error(`asked for step ${step}, got ${state.step}`)
 

@@ -9,7 +9,7 @@ import { openBoundary } from '../../../api/process/host/boundary.ts'
 import { SystemClock } from '../../../api/process/host/clock.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
-import { compareRuns } from '../../../domain/agent/runtime/history/compare.ts'
+import { compareRunHistories } from '../../../domain/agent/runtime/history/compare.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { verifyAgent } from '../../../domain/agent/runtime/history/verify.ts'
 import { AgentMailbox } from '../../../domain/agent/runtime/mailbox.ts'
@@ -84,7 +84,7 @@ export const stretches: Case = {
         await of(`loop held: export of ${size}`, async () => {
           for await (const _ of exportRun(log, blobs, agentId, [agentId]));
         }),
-        await of(`loop held: comparison of ${size}`, () => compareRuns(stores, agentId, agentId)),
+        await of(`loop held: comparison of ${size}`, () => compareRunHistories(stores, agentId, agentId)),
         await of('loop held: output of 7 MB with 100,000 secrets', async () => {
           await withWhole({ clock, random }, secrets, { content: '', whole: secretive(100_000) }, undefined)
           await secrets.keep()

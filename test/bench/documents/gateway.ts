@@ -12,7 +12,7 @@ import { systemRandom } from '../../../api/process/host/random.ts'
 import { blockText } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
-import type { Caller, DocumentAt } from '../../../domain/document/runtime/types.ts'
+import type { DocumentAt, DocumentCaller } from '../../../domain/document/runtime/types.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { decode } from '../../../domain/document/stream/codec.ts'
 import { isUpdate, updateBytes } from '../../../domain/document/stream/events.ts'
@@ -20,14 +20,14 @@ import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import type { Head } from '../../../domain/ports/index.ts'
 import { bodyOf } from '../../../domain/stream/runtime/bodies.ts'
-import { headOf } from '../../../domain/stream/runtime/history.ts'
+import { headOfEvent } from '../../../domain/stream/runtime/history.ts'
 import { chained, type Unsealed } from '../../../domain/stream/sealing.ts'
 import { type Figure, least, megabytes, micros, most, ms, rate } from '../figure.ts'
 import { timed } from '../measure.ts'
 import { blockOf, sentence } from './history.ts'
 import { requestOf, writeLong } from './long-log.ts'
 
-const CALLER: Caller = { by: { kind: 'user', id: 'bench' }, name: 'user:bench' }
+const CALLER: DocumentCaller = { by: { kind: 'user', id: 'bench' }, name: 'user:bench' }
 /** Enough for a snapshot of the replica to be kept. */
 const WARM = 1_100
 const TIMES = 500
@@ -177,7 +177,7 @@ async function appendedAlone({ log }: Awaited<ReturnType<typeof openPlace>>, eve
       const two = events.slice(i, i + 2).map(({ header, body }) => ({ header: { ...header, timestamp }, body }))
       const sealed = chained(stream, head, two.map(unplaced), new Set())
       await log.append(stream, head?.revision ?? -1, sealed)
-      head = headOf(sealed.at(-1)!)
+      head = headOfEvent(sealed.at(-1)!)
     }
   })
 }

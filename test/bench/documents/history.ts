@@ -2,7 +2,7 @@ import { LoroDoc, type LoroMap, type LoroText, type PeerID } from 'loro-crdt'
 import { applyEdits } from '../../../adapters/loro/apply-edits.ts'
 import { BlockIndex } from '../../../adapters/loro/block-index.ts'
 import { configureStyles } from '../../../adapters/loro/styles.ts'
-import type { Block } from '../../../domain/document/model/block.ts'
+import type { DocumentBlock } from '../../../domain/document/model/block.ts'
 import { atOnce } from '../../../domain/log/steps.ts'
 
 /** The gateway's own peer in the measured documents. */
@@ -29,7 +29,7 @@ export function grow(edits: number): { doc: LoroDoc; updates: Uint8Array[] } {
   }
   const blocks = Array.from(
     { length: BLOCKS },
-    (_, i): Block => ({ id: `b${i}`, type: 'paragraph', attrs: {}, text: [{ text: sentence(0), marks: {} }] }),
+    (_, i): DocumentBlock => ({ id: `b${i}`, type: 'paragraph', attrs: {}, text: [{ text: sentence(0), marks: {} }] }),
   )
   commit(() => atOnce(applyEdits([{ kind: 'insert', after: null, blocks }], new BlockIndex(doc))))
   const texts = blocks.map((_, i) => (doc.getMovableList('blocks').get(i) as LoroMap).get('text') as LoroText)

@@ -5,7 +5,7 @@ import { document, documentStream } from '../../../domain/document/stream/aggreg
 import type { DocumentCommand } from '../../../domain/document/stream/decide.ts'
 import type { DocumentState } from '../../../domain/document/stream/state.ts'
 import type { EventLog, Head, Random } from '../../../domain/ports/index.ts'
-import { headOf } from '../../../domain/stream/runtime/history.ts'
+import { headOfEvent } from '../../../domain/stream/runtime/history.ts'
 import { chained, type Unsealed, unsealed } from '../../../domain/stream/sealing.ts'
 import { blockOf, GATEWAY, sentence } from './history.ts'
 
@@ -34,7 +34,7 @@ export async function writeLong(
   const append = async () => {
     const sealed = chained(stream, head, waiting, new Set())
     await log.append(stream, head?.revision ?? -1, sealed, 60_000)
-    head = headOf(sealed.at(-1)!)
+    head = headOfEvent(sealed.at(-1)!)
     waiting = []
   }
   const add = (command: DocumentCommand, commandId: string) => {

@@ -1,5 +1,5 @@
 import { NO_STREAM } from '@eventstore/db-client'
-import { encode, nameOf } from '../../../adapters/eventstore/codec.ts'
+import { encode, storedStreamName } from '../../../adapters/eventstore/codec.ts'
 import { type Figure, least, most, ms, rate } from '../figure.ts'
 import { median, Pairs, timed } from '../measure.ts'
 import type { Place } from './place.ts'
@@ -13,7 +13,7 @@ type Bare = (append: Append) => Promise<unknown>
 
 function bareOf({ bare }: Place, namespace: string): Bare {
   return ({ stream, expected, batch }) =>
-    bare.appendToStream(nameOf(namespace, stream), batch.map(encode), {
+    bare.appendToStream(storedStreamName(namespace, stream), batch.map(encode), {
       expectedRevision: expected < 0 ? NO_STREAM : BigInt(expected),
     })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findCheckpoint, listCheckpoints } from '../../../projections/agent/queries/checkpoints.ts'
+import { findCheckpoint, selectCheckpoints } from '../../../projections/agent/queries/checkpoints.ts'
 import { checkpointAt } from '../../support/projections/checkpoint.ts'
 import { family, openOn } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
@@ -30,7 +30,7 @@ export function checkpointsContract(kit: TablesKit): void {
       fork.forkFrom(root, log.events.findLast((e) => e.header.agentId === 'r1')!.header.revision, HASH)
       root.write('context_set', { key: 'lang', argumentsRef: root.given(1) })
       const db = await open(log)
-      expect((await listCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
+      expect((await selectCheckpoints(db, 'r2')).map((c) => c.step)).toEqual([2, 3])
       const inherited = (await findCheckpoint(db, 'r2', 1))!
       expect(inherited.agent_id).toBe('r1')
       const made = await checkpointAt({ log, blobs: log.blobs }, db, 'r2', 2)
@@ -51,7 +51,7 @@ export function checkpointsContract(kit: TablesKit): void {
       root.finish('completion')
       root.erase([target])
       const db = await open(log)
-      expect((await listCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
+      expect((await selectCheckpoints(db, 'r1')).map((c) => c.step)).toEqual([1, 2])
       const made = await checkpointAt({ log, blobs: log.blobs }, db, 'r1', 1)
       expect(made.completedToolResults).toEqual([
         { toolCallId: 'r1.t1.c0', name: 'read_file', success: null, erased: true },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { dueBefore } from '../../../projections/engine/queries/due.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
@@ -195,7 +195,7 @@ export function damageContract(kit: TablesKit): void {
     log.events.splice(log.events.indexOf(gone), 1)
     log.damage('agent-child', { revision: 1 })
     const { tables } = await open(log)
-    const { runs } = await listRuns(tables.db)
+    const { runs } = await selectRuns(tables.db)
     const incomplete = runs.map(({ id, incomplete }) => [id, incomplete]).sort()
     expect(incomplete).toEqual([
       ['after', 1],

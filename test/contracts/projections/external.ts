@@ -6,7 +6,7 @@ import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.t
 import { externalStream } from '../../../domain/log/ids.ts'
 import { erase } from '../../../domain/stream/runtime/erasure/erase.ts'
 import { showRun } from '../../../projections/agent/queries/run.ts'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { usageBy } from '../../../projections/agent/queries/usage.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { dueBefore } from '../../../projections/engine/queries/due.ts'
@@ -66,7 +66,7 @@ export function externalContract(kit: TablesKit): void {
         ...{ id: run.agentId, run_id: run.agentId, parent_agent_id: null, depth: 0, status: 'completed', code: null },
         ...{ usage_input_tokens: 90, usage_output_tokens: 5, usage_cost: 1.5, unpriced_calls: 0 },
       })
-      const { runs } = await listRuns(tables.db)
+      const { runs } = await selectRuns(tables.db)
       expect(runs).toMatchObject([
         {
           ...{ id: run.agentId, status: 'completed', backend: 'fake', created_by: 'user:ann', workspace: '/work' },
@@ -139,7 +139,7 @@ export function externalContract(kit: TablesKit): void {
       expect(await tables.db.selectFrom('agent_lineage_totals').selectAll().execute()).toMatchObject([
         { total_input_tokens: null, total_output_tokens: null, total_cost: null, total_nano_dollars: null },
       ])
-      const { runs } = await listRuns(tables.db)
+      const { runs } = await selectRuns(tables.db)
       expect(runs).toMatchObject([{ usage: { calls: 1, untold: 1, unpriced: 1 } }])
     })
 
@@ -163,7 +163,7 @@ export function externalContract(kit: TablesKit): void {
       await run.completion
       await open()
       expect([...(await usageBy(tables.db, 'model', [run.agentId]))]).toMatchObject([['model-y', { output: 5 }]])
-      expect((await listRuns(tables.db)).runs).toMatchObject([{ model: 'model-y' }])
+      expect((await selectRuns(tables.db)).runs).toMatchObject([{ model: 'model-y' }])
     })
 
     it('that has resumed a session shows no figures of that session as its own', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bodies } from '../../../domain/agent/events/events.ts'
+import { agentBodies } from '../../../domain/agent/events/events.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { type Dump, folded, type TablesKit } from '../../support/projections/kit.ts'
@@ -42,7 +42,7 @@ export function lawsContract(kit: TablesKit): void {
     }
     // A late outcome changes no row; messages have a test of their own (tree.ts).
     expect(
-      Object.keys(bodies)
+      Object.keys(agentBodies)
         .filter((type) => !types.has(type) && !/^message_|^topic_|^subscription_/.test(type))
         .sort(),
     ).toEqual(['late_outcome'])

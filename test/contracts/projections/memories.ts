@@ -1,24 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { MemoryScope, Place } from '../../../domain/calls/memory/request.ts'
+import type { FactOwner, MemoryScope } from '../../../domain/calls/memory/request.ts'
 import { queryWords } from '../../../domain/memory/rank.ts'
 import { wordsOf } from '../../../domain/memory/words.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
-import { countMemories, listMemories, searchMemories } from '../../../projections/memory/queries.ts'
+import { countMemories, searchMemories, selectMemories } from '../../../projections/memory/queries.ts'
 import { runs } from '../../support/projections/fc.ts'
 import { folded, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 
 const ID = '0123456789abcdefghjkmnpq'
 const idOf = (scope: MemoryScope, n: number) => `${scope}-${String(n).padStart(4, '0')}${ID.slice(4)}`
-const GLOBAL: Place = { scope: 'global', place: '' }
-const HERE: Place = { scope: 'workspace', place: '/work' }
+const GLOBAL: FactOwner = { scope: 'global', place: '' }
+const HERE: FactOwner = { scope: 'workspace', place: '/work' }
 
 /** A log of facts, in which they are saved, corrected and forgotten. */
 class Facts {
   readonly log = new MemoryLog()
   #count = 0
-  save(text: string | null, where: Place = GLOBAL): string {
+  save(text: string | null, where: FactOwner = GLOBAL): string {
     const id = idOf(where.scope, this.#count++)
     this.#add(id, 'fact_remembered', { ...where, text })
     return id
@@ -37,7 +37,7 @@ async function open(kit: TablesKit, log: MemoryLog) {
   onTestFinished(() => store.close())
   const projector = new Projector({ log, blobs: log.blobs, store })
   await projector.catchUp()
-  const found = async (query: string, places: readonly Place[] | null = [GLOBAL, HERE], limit = 10) =>
+  const found = async (query: string, places: readonly FactOwner[] | null = [GLOBAL, HERE], limit = 10) =>
     (await searchMemories(tables.db, places, query, limit)).map(({ text }) => text)
   return { tables, projector, found }
 }
@@ -119,12 +119,12 @@ export function memoriesContract(kit: TablesKit): void {
       expect(await found('port')).toEqual([])
       expect(await found('gate')).toEqual(['the gate is 8080'])
       expect(await countMemories(tables.db, GLOBAL)).toBe(1)
-      const rows = await listMemories(tables.db, { forgotten: true, limit: 5 })
+      const rows = await selectMemories(tables.db, { forgotten: true, limit: 5 })
       expect(rows.map(({ id, text, words }) => [id, text, words])).toEqual([
         [second, null, null],
         [first, 'the gate is 8080', 'the gate is 8080'],
       ])
-      expect(await listMemories(tables.db, { limit: 5 })).toHaveLength(1)
+      expect(await selectMemories(tables.db, { limit: 5 })).toHaveLength(1)
     })
 
     it('finds exactly the facts that have one of the words, those with all of them first; made anew it is the same', async () => {
@@ -132,7 +132,7 @@ export function memoriesContract(kit: TablesKit): void {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), text, place, async (steps, query, where) => {
           const facts = new Facts()
-          const held = new Map<string, { text: string; where: Place }>()
+          const held = new Map<string, { text: string; where: FactOwner }>()
           for (const [kind, said, at, which] of steps) {
             const [id, before] = [...held][which % Math.max(1, held.size)] ?? []
             if (kind === 'save' || id === undefined || before === undefined)

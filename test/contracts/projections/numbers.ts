@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { put } from '../../../projections/agent/changes.ts'
 import { numbersOf } from '../../../projections/agent/queries/numbers/index.ts'
 import { Collapsed } from '../../../projections/engine/changes/collapse.ts'
-import { listStreams } from '../../../projections/engine/queries/streams.ts'
+import { selectStreams } from '../../../projections/engine/queries/streams.ts'
 import { family } from '../../support/projections/family.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 
@@ -93,14 +93,14 @@ export function numbersContract(kit: TablesKit): void {
       const { log } = family()
       const tables = await kit.fresh()
       await projected(log, tables)
-      const all = await listStreams(tables.db, { limit: 10 })
+      const all = await selectStreams(tables.db, { limit: 10 })
       expect(all.map(({ stream, runId }) => [stream, runId])).toEqual([
         ['agent-r1', 'r1'],
         ['agent-r1x', 'r1'],
       ])
-      expect(await listStreams(tables.db, { limit: 10, after: 'agent-r1' })).toEqual(all.slice(1))
-      expect(await listStreams(tables.db, { limit: 1, prefix: 'agent-r1x' })).toEqual(all.slice(1))
-      expect(await listStreams(tables.db, { limit: 10, prefix: 'document-' })).toEqual([])
+      expect(await selectStreams(tables.db, { limit: 10, after: 'agent-r1' })).toEqual(all.slice(1))
+      expect(await selectStreams(tables.db, { limit: 1, prefix: 'agent-r1x' })).toEqual(all.slice(1))
+      expect(await selectStreams(tables.db, { limit: 10, prefix: 'document-' })).toEqual([])
     })
   })
 }

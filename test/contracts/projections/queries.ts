@@ -4,7 +4,7 @@ import { listQuestions } from '../../../projections/agent/queries/asks.ts'
 import { costBy } from '../../../projections/agent/queries/cost.ts'
 import { listApprovals, listArtifacts } from '../../../projections/agent/queries/lists.ts'
 import { showRun } from '../../../projections/agent/queries/run.ts'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { eventStarts, eventsAfter } from '../../../projections/engine/queries/events.ts'
 import { family, openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
@@ -26,20 +26,20 @@ export function queriesContract(kit: TablesKit): void {
       const seen: string[] = []
       let after: number | undefined
       do {
-        const page = await listRuns(db, { limit: 2, status: 'active', ...(after === undefined ? {} : { after }) })
+        const page = await selectRuns(db, { limit: 2, status: 'active', ...(after === undefined ? {} : { after }) })
         seen.push(...page.runs.map((run) => `${run.id} ${run.task}`))
         after = page.last?.started
       } while (after !== undefined)
       expect(seen).toEqual(['r8 task 8', 'r7 task 7', 'r5 task 5', 'r4 task 4', 'r2 task 2', 'r1 task 1'])
-      expect((await listRuns(db, { status: 'completed' })).runs.map((run) => run.id)).toEqual(['r6', 'r3', 'r0'])
+      expect((await selectRuns(db, { status: 'completed' })).runs.map((run) => run.id)).toEqual(['r6', 'r3', 'r0'])
     })
 
     it('are in the order in which the runs began, whatever their ids', async () => {
       const { log, actor } = world()
       for (const id of ['m', 'z', 'a', 'k']) actor(id).start()
       const db = await open(log)
-      const first = await listRuns(db, { limit: 3 })
-      const rest = await listRuns(db, { limit: 3, after: first.last!.started })
+      const first = await selectRuns(db, { limit: 3 })
+      const rest = await selectRuns(db, { limit: 3, after: first.last!.started })
       expect([...first.runs, ...rest.runs].map((run) => run.id)).toEqual(['k', 'a', 'z', 'm'])
     })
 
@@ -47,7 +47,7 @@ export function queriesContract(kit: TablesKit): void {
       const { log, actor } = world()
       for (const id of ['ma', 'm', 'mz.z', 'n', 'M', 'lm']) actor(id).start()
       const db = await open(log)
-      const found = async (prefix: string) => (await listRuns(db, { prefix })).runs.map((run) => run.id)
+      const found = async (prefix: string) => (await selectRuns(db, { prefix })).runs.map((run) => run.id)
       expect(await found('m')).toEqual(['mz.z', 'm', 'ma'])
       expect(await found('mz')).toEqual(['mz.z'])
       for (const prefix of ['%', 'm_', 'mz.z.']) expect(await found(prefix), prefix).toEqual([])
@@ -76,7 +76,7 @@ export function queriesContract(kit: TablesKit): void {
       fork.forkFrom(root, 3, HASH)
       const idle = actor('r3')
       idle.start()
-      const { runs } = await listRuns(await open(log))
+      const { runs } = await selectRuns(await open(log))
       expect(
         runs.map(({ id, task, waiting, agents, role, forked_from }) => ({
           id,
@@ -172,7 +172,7 @@ export function queriesContract(kit: TablesKit): void {
       const { log } = tell(numbers)
       log.pages = () => 4
       const db = await open(log)
-      for (const { id } of (await listRuns(db)).runs) {
+      for (const { id } of (await selectRuns(db)).runs) {
         const wanted = log.events.filter((event) => event.header.runId === id).map((event) => event.position)
         const got: number[] = []
         for (;;) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunFilter } from '../../../projections/agent/queries/run-filter.ts'
-import { LOOKED_THROUGH, listRuns } from '../../../projections/agent/queries/runs.ts'
+import { LOOKED_THROUGH, selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { HASH, spec } from '../../support/projections/spec.ts'
@@ -50,7 +50,7 @@ export function runFilterContract(kit: TablesKit): void {
   const open = openOn(kit)
   describe('the filters of runs', () => {
     const found = async (filter: RunFilter) => {
-      return (await listRuns(await open(tale()), filter)).runs.map((run) => run.id)
+      return (await selectRuns(await open(tale()), filter)).runs.map((run) => run.id)
     }
 
     it.each<[string, RunFilter, string[]]>([
@@ -76,9 +76,9 @@ export function runFilterContract(kit: TablesKit): void {
 
     it('look for a text in so many runs a page, and go on after them', async () => {
       const tables = await open(tale())
-      const first = await listRuns(tables, { text: 'mend', limit: 1 })
+      const first = await selectRuns(tables, { text: 'mend', limit: 1 })
       expect([first.runs.map((run) => run.id), first.last?.id]).toEqual([['r5'], 'r5'])
-      const rest = await listRuns(tables, { text: 'mend', limit: 1, after: first.last!.started })
+      const rest = await selectRuns(tables, { text: 'mend', limit: 1, after: first.last!.started })
       expect([rest.runs.map((run) => run.id), rest.last]).toEqual([['r1'], null])
       expect(LOOKED_THROUGH).toBe(2000)
     })

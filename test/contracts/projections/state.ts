@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { waitsOf } from '../../../domain/agent/decide/waiting.ts'
 import { wakeAt } from '../../../domain/agent/decide/wake-at.ts'
-import { stateAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { agentStateAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { type AgentState, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import { listQuestions } from '../../../projections/agent/queries/asks.ts'
 import { listApprovals } from '../../../projections/agent/queries/lists.ts'
@@ -37,7 +37,7 @@ async function lived(plan: Plan, fates: readonly Fate[], kit: TablesKit): Promis
   const look = async () => {
     if (faults !== null) return
     await projector.catchUp()
-    const { state } = await stateAt({ log, blobs: world.blobs }, world.runId, null)
+    const { state } = await agentStateAt({ log, blobs: world.blobs }, world.runId, null)
     await agree(state, tables).catch((fault: unknown) => {
       faults = fault
     })

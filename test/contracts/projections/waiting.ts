@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import { listQuestions } from '../../../projections/agent/queries/asks.ts'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { waitingOf } from '../../../projections/agent/queries/waiting.ts'
 import { delegate } from '../../support/projections/kinship.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
@@ -36,7 +36,7 @@ async function family(kit: TablesKit, after: (parent: Actor) => void) {
   })
   const waiting = (await waitingOf(db, ['a'])).get('a') ?? []
   const questions = await listQuestions(db, 'a')
-  const { runs } = await listRuns(db, { waiting: ['input'] })
+  const { runs } = await selectRuns(db, { waiting: ['input'] })
   return [waiting, questions, runs].map(({ length }) => length)
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Answer } from '../../../domain/document/envelope/answers.ts'
+import type { EnvelopeAnswer } from '../../../domain/document/envelope/answers.ts'
 import { payloadHash } from '../../../domain/document/envelope/request.ts'
 import { attack } from '../../support/documents/attacks.ts'
 import { answerOf, deletion, ops, replace, request, short, verdict, view } from '../../support/documents/requests.ts'
@@ -20,7 +20,7 @@ const FAULTS = [
   'schema',
 ] as const
 type Fault = (typeof FAULTS)[number]
-const EARLIER: Answer = {
+const EARLIER: EnvelopeAnswer = {
   status: 409,
   body: {
     code: 'AI_PRECONDITION_FAILED',

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { questionHash } from '../../../domain/calls/question.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
-import { owed } from '../../../domain/external/owed.ts'
+import { owedExternal } from '../../../domain/external/owed.ts'
 import { EXITED, Run, running, START } from '../../support/external/decider.ts'
 
 // given events / when a command / then events
@@ -38,11 +38,11 @@ describe('the intent of a process', () => {
   it('is recorded by the driver that holds the run, once', () => {
     const run = new Run(START)
     expect(then(run, { kind: 'proceed' })).toEqual([])
-    expect(owed(run.state!)).toEqual([])
+    expect(owedExternal(run.state!)).toEqual([])
     run.claim('d1')
     expect(then(run, { kind: 'proceed' })).toEqual([['process_start', { epoch: 1 }]])
     expect(then(run, { kind: 'proceed' })).toEqual([])
-    expect(owed(run.state!)).toEqual([{ kind: 'process', id: 'x1.process#1', epoch: 1 }])
+    expect(owedExternal(run.state!)).toEqual([{ kind: 'process', id: 'x1.process#1', epoch: 1 }])
   })
   it('is never recorded by a driver that has lost the run', () => {
     const run = new Run(START)
@@ -87,7 +87,7 @@ test('the end is recorded once, and the run owes nothing from then on', () => {
   const run = running()
   expect(then(run, { kind: 'end', outcome: EXITED })).toEqual([['external_ended', EXITED]])
   expect(then(run, { kind: 'end', outcome: { outcome: 'cancelled', exit: null } })).toEqual([])
-  expect(owed(run.state!)).toEqual([])
+  expect(owedExternal(run.state!)).toEqual([])
   expect(external.wakeAt(run.state!)).toBeNull()
   expect(then(run, { kind: 'cancel' })).toEqual([])
   expect(run.claim('d2')).toEqual([])
@@ -105,7 +105,7 @@ describe('a cancel', () => {
     const run = running()
     expect(then(run, { kind: 'cancel' })).toEqual([['cancel_requested', {}]])
     expect(then(run, { kind: 'cancel' })).toEqual([])
-    expect(owed(run.state!)).toEqual([])
+    expect(owedExternal(run.state!)).toEqual([])
     expect(external.wakeAt(run.state!)).toBe(run.state!.cancelledAt! + 10_000)
     const cancelled = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } as const
     expect(then(run, { kind: 'end', outcome: cancelled })).toEqual([['external_ended', cancelled]])
@@ -116,7 +116,7 @@ describe('after a crash', () => {
   it('the next driver ends what is left of the process, and records that the outcome is unknown', () => {
     const run = running()
     run.claim('d2')
-    expect(owed(run.state!)).toEqual([{ kind: 'reap', id: 'x1.reap#1', epoch: 1 }])
+    expect(owedExternal(run.state!)).toEqual([{ kind: 'reap', id: 'x1.reap#1', epoch: 1 }])
     expect(external.wakeAt(run.state!)).toBe(run.state!.at)
     expect(then(run, { kind: 'proceed' })).toEqual([])
     expect(then(run, { kind: 'reaped', ended: 1 })).toEqual([
@@ -215,7 +215,7 @@ describe('a budget', () => {
       ['usage_reported', {}],
       ['cancel_requested', { reason: 'the budget of money is used up' }],
     ])
-    expect(owed(run.state!)).toEqual([])
+    expect(owedExternal(run.state!)).toEqual([])
     expect(then(run, used({ outputTokens: 7 }))).toHaveLength(1)
   })
   it('of tokens counts input and output; what a resumed session used before counts against none', () => {

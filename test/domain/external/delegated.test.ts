@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { admit } from '../../../domain/agent/rules/admission.ts'
-import { deliveryOf } from '../../../domain/external/courier.ts'
+import { externalDeliveryOf } from '../../../domain/external/courier.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
 import { toolSpec } from '../../support/harness.ts'
 import { Mixed } from '../../support/tree/mixed.ts'
@@ -101,7 +101,7 @@ it('gates of its role are told as unmet: nothing checks them', () => {
   const { agents } = delegated(spec({}, null, { ...CODER, qualityGates: [gate, { ...gate, after: 'plan' }] }))
   const [run] = agents.others.values()
   const to = { stream: run!.stream, target: run!.state!.reportsTo!, after: -1, hash: 'a'.repeat(64) }
-  const letters = run!.events.flatMap((event) => deliveryOf(run!.state!, event, to) ?? [])
+  const letters = run!.events.flatMap((event) => externalDeliveryOf(run!.state!, event, to) ?? [])
   expect(letters).toMatchObject([
     { kind: 'deliver_reported_end', end: { status: 'completed', unmetGates: ['tests_exist'] } },
   ])

@@ -1,17 +1,17 @@
 import { describe, expect, it, test } from 'vitest'
 import { AgentError, NOT_TERMINATED } from '../../../domain/external/errors.ts'
-import type { AgentEvent } from '../../../domain/ports/external.ts'
+import type { ExternalAgentEvent } from '../../../domain/ports/external.ts'
 import { ENDED, Puppet, puppetGateway, settled } from '../../support/external/in-process.ts'
 
 // CONTRACTS 13, sentence by sentence.
 
-const all = async (events: AsyncIterable<AgentEvent>) => {
-  const list: AgentEvent[] = []
+const all = async (events: AsyncIterable<ExternalAgentEvent>) => {
+  const list: ExternalAgentEvent[] = []
   for await (const event of events) list.push(event)
   return list
 }
 const code = (of: string) => expect.objectContaining({ name: 'AgentError', code: of })
-const textsOf = (events: readonly AgentEvent[]) => events.map(({ text }) => text)
+const textsOf = (events: readonly ExternalAgentEvent[]) => events.map(({ text }) => text)
 
 describe('13 Interface', () => {
   it('a second registration of a kind is rejected, and so is a malformed kind', () => {
@@ -84,7 +84,10 @@ describe('13 Completion', () => {
     const { gateway, puppet } = puppetGateway()
     const run = await gateway.run('fake', { prompt: 'go' })
     const order: string[] = []
-    const relay = async function* (events: AsyncIterable<AgentEvent>, depth: number): AsyncGenerator<AgentEvent> {
+    const relay = async function* (
+      events: AsyncIterable<ExternalAgentEvent>,
+      depth: number,
+    ): AsyncGenerator<ExternalAgentEvent> {
       if (depth === 0) yield* events
       else yield* relay(events, depth - 1)
     }

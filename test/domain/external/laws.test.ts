@@ -5,7 +5,7 @@ import { external } from '../../../domain/external/aggregate.ts'
 import { bodyFault } from '../../../domain/external/codec.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
-import { owed } from '../../../domain/external/owed.ts'
+import { owedExternal } from '../../../domain/external/owed.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { FORMAT, type Header } from '../../../domain/log/envelope.ts'
@@ -119,7 +119,7 @@ describe('law 3', () => {
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         const { events } = walk(moves, ({ state }) => {
           if (state!.stage.at !== 'ended') return
-          expect(owed(state!)).toEqual([])
+          expect(owedExternal(state!)).toEqual([])
           expect(external.wakeAt(state!)).toBeNull()
         })
         // A second fold of what was decided refuses nothing either, and a run has one process and one end.
@@ -138,7 +138,7 @@ describe('law 3', () => {
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         walk(moves, ({ state }) => {
           const { stage, driver } = state!
-          for (const { kind, epoch } of owed(state!)) {
+          for (const { kind, epoch } of owedExternal(state!)) {
             expect(stage).toMatchObject({ at: 'running', epoch })
             expect(kind).toBe(epoch === driver!.epoch ? 'process' : 'reap')
           }
@@ -198,7 +198,7 @@ test('erasing what was said changes neither the fold nor its digests, and leaves
           expect(JSON.stringify(body)).not.toMatch(/WORD|"text"|"data"|"go"|"done"/)
       }
       expect(external.digest(after!)).toBe(external.digest(state!))
-      expect(owed(after!)).toEqual(owed(state!))
+      expect(owedExternal(after!)).toEqual(owedExternal(state!))
       expect(external.wakeAt(after!)).toBe(external.wakeAt(state!))
     }),
     property(60),

@@ -5,7 +5,7 @@ import { canonicalBytes, canonicalHeader } from '../../../domain/log/canonical.t
 import { formatCursor, parseCursor } from '../../../domain/log/cursor.ts'
 import { Header } from '../../../domain/log/envelope.ts'
 import { base32, runIdOf } from '../../../domain/log/ids.ts'
-import { append, EMPTY_ROOT, type Root } from '../../../domain/log/root.ts'
+import { appendRoot, EMPTY_ROOT, type Root } from '../../../domain/log/root.ts'
 import { bodyHash, chainHash, eventId, GENESIS, saltBody, seal, sealedBody } from '../../../domain/log/seal.ts'
 import { anyHeader } from '../../support/headers.ts'
 import { property } from '../../support/property.ts'
@@ -136,7 +136,7 @@ describe('cursors', () => {
 })
 
 describe('rolling roots', () => {
-  const rolled = (root: Root, item: string) => append(root, item)
+  const rolled = (root: Root, item: string) => appendRoot(root, item)
   test('commit to every item and its place; any split gives the same root', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), (items, at) => {

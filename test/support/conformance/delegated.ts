@@ -158,14 +158,14 @@ export const DELEGATED: readonly Rule[] = [
     says: 'after a crash a call that had begun is unknown, and none is begun again',
     test: outside,
     name: 'when the program that ran it is gone',
-    fault: fault('domain/external/decide.ts', 'bring:reaped', drop('statement', 'settleCalls')),
+    fault: fault('domain/external/decide.ts', 'bring:reaped', drop('statement', 'settleExternalCalls')),
   },
   {
     rule: calls,
     says: 'no call is open behind the end of its agent',
     test: outside,
     name: 'each call has one start and one end',
-    fault: fault('domain/external/decide.ts', 'bring:end', drop('statement', 'settleCalls')),
+    fault: fault('domain/external/decide.ts', 'bring:end', drop('statement', 'settleExternalCalls')),
   },
   {
     rule: calls,

@@ -52,7 +52,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'late answers of models',
     says: 'the true use of a lost attempt replaces its estimate',
     test: behaviour('5.9-late'),
-    fault: fault('domain/agent/state/evolve-turns.ts', 'lateAnswer', replace('value', 'spent', 'state.spent')),
+    fault: fault('domain/agent/state/evolve-turns.ts', 'evolveLateAnswer', replace('value', 'spent', 'state.spent')),
   },
   {
     rule: 'late answers of models',
@@ -77,7 +77,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'keys',
     says: 'a request that found nothing to do is noted under its key',
     test: runtime('keys'),
-    fault: fault('domain/agent/decide/decide.ts', 'decide', replace('condition', 'isKeyed', 'false')),
+    fault: fault('domain/agent/decide/decide.ts', 'decideAgent', replace('condition', 'isKeyed', 'false')),
   },
   {
     rule: 'keys',

@@ -53,7 +53,7 @@ export const LAWS: readonly Caught[] = [
     law: '6',
     says: 'an Idempotency-Key that a second request takes over',
     test: 'test/runtime/claim-key.test.ts',
-    fault: fault('domain/agent/runtime/claim-key.ts', 'claimKey', drop('operand', 'isRepeated')),
+    fault: fault('domain/agent/runtime/claim-key.ts', 'claimKey', drop('operand', 'isRepeatedRequest')),
   },
   {
     law: '3',
@@ -114,14 +114,14 @@ export const LAWS: readonly Caught[] = [
     law: '7',
     says: 'a shape that changes under its old version',
     test: law('7-old-shapes'),
-    fault: fault('domain/agent/events/events.ts', 'bodies', replace('value', 'unread', '$.optional()')),
+    fault: fault('domain/agent/events/events.ts', 'agentBodies', replace('value', 'unread', '$.optional()')),
   },
   {
     law: '7',
     says: 'a fold that changes without a new version of the fold',
     test: law('7-golden-runs'),
     name: 'replayed on',
-    fault: fault('domain/agent/state/evolve-turns.ts', 'endTurn', replace('value', 'textOnly', '($) * 2')),
+    fault: fault('domain/agent/state/evolve-turns.ts', 'evolveTurnEnd', replace('value', 'textOnly', '($) * 2')),
   },
   {
     law: '7',
@@ -169,7 +169,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key kept as it came',
     test: law('8-secrets'),
     name: 'in no byte',
-    fault: fault('domain/agent/runtime/request-origin.ts', 'askingOf', replace('call', 'keyedCommand', '$2')),
+    fault: fault('domain/agent/runtime/request-origin.ts', 'requesterOf', replace('call', 'keyedCommand', '$2')),
   },
   {
     law: '8',

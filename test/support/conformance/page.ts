@@ -37,7 +37,7 @@ export const PAGE: readonly Rule[] = [
     rule: 'the tree at a position',
     says: 'an agent that has gone on since is shown as it stood then',
     test: MOMENTS,
-    fault: fault('api/operations/history/tree-at.ts', 'treeAt', drop('operand', 'heads')),
+    fault: fault('api/operations/history/tree-at.ts', 'runTreeAt', drop('operand', 'heads')),
   },
   {
     rule: 'the tree at a position',

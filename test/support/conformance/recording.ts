@@ -65,7 +65,7 @@ export const RECORDING: readonly Row[] = [
     must: '5.5.4',
     says: 'recovery from a checkpoint is deterministic',
     test: law('1-folds'),
-    fault: fault('domain/agent/state/evolve.ts', 'evolve', replace('value', 'at', 'Date.now()')),
+    fault: fault('domain/agent/state/evolve.ts', 'evolveAgent', replace('value', 'at', 'Date.now()')),
   },
   {
     must: '5.6.1',

@@ -78,6 +78,6 @@ export const TREES: readonly Rule[] = [
     says: 'a subscriber of which one message bounces hears its topics still',
     test: 'test/domain/messages.test.ts',
     name: 'it still hears its topic',
-    fault: fault('domain/courier/delivery.ts', 'refusalOf', replace('word', 'BOUNCED', 'GONE')),
+    fault: fault('domain/courier/delivery.ts', 'asBounce', replace('word', 'BOUNCED', 'GONE')),
   },
 ]

@@ -2,7 +2,7 @@ import { canonicalBytes, canonicalText } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
 import { saltBody } from '../../../domain/log/seal.ts'
-import type { Aggregate, Decision, Draft, Place, StreamContext } from '../../../domain/stream/aggregate.ts'
+import type { Aggregate, Decision, Draft, StreamContext, StreamPlace } from '../../../domain/stream/aggregate.ts'
 import {
   type BodyOf,
   bodies,
@@ -73,7 +73,7 @@ function evolve(state: CounterState | null, event: CounterEvent): CounterState {
 
 function decide(
   state: CounterState | null,
-  place: Place,
+  place: StreamPlace,
   command: CounterCommand,
   context: StreamContext,
 ): Decision<CounterState, CounterEvent> {

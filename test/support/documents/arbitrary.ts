@@ -3,7 +3,7 @@ import { normalizeBlocks } from '../../../domain/document/markup/normalize.ts'
 import { renderBlocks } from '../../../domain/document/markup/render.ts'
 import { element, type Node } from '../../../domain/document/markup/tree.ts'
 import type { BlockContent } from '../../../domain/document/model/block.ts'
-import type { Marks, Run } from '../../../domain/document/model/runs.ts'
+import type { Marks, TextRun } from '../../../domain/document/model/runs.ts'
 
 // Arbitrary blocks, and trees like those of a model.
 
@@ -39,8 +39,8 @@ const marks: fc.Arbitrary<Marks> = fc.record(
   { bold: on, italic: on, underline: on, strike: on, code: on, link },
   { requiredKeys: [] },
 )
-const runs: fc.Arbitrary<Run[]> = fc.array(fc.record({ text, marks }), { maxLength: 4 })
-const plain: fc.Arbitrary<Run[]> = fc.array(
+const runs: fc.Arbitrary<TextRun[]> = fc.array(fc.record({ text, marks }), { maxLength: 4 })
+const plain: fc.Arbitrary<TextRun[]> = fc.array(
   fc.record({ text: fc.oneof(text, fc.constant('\n')), marks: fc.constant({}) }),
   { maxLength: 4 },
 )

@@ -1,15 +1,15 @@
 import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { parseXml } from '../../../adapters/loro/xml/parse.ts'
-import type { Answer } from '../../../domain/document/envelope/answers.ts'
+import type { EnvelopeAnswer } from '../../../domain/document/envelope/answers.ts'
 import { applied } from '../../../domain/document/envelope/answers.ts'
 import type { AnsweredRequest } from '../../../domain/document/envelope/idempotency.ts'
 import { judge } from '../../../domain/document/envelope/judge.ts'
 import { payloadHash } from '../../../domain/document/envelope/request.ts'
 import { normalizeBlocks } from '../../../domain/document/markup/normalize.ts'
 import type { Element, Node } from '../../../domain/document/markup/tree.ts'
-import type { Block, BlockContent } from '../../../domain/document/model/block.ts'
+import type { BlockContent, DocumentBlock } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
-import type { DocumentView } from '../../../domain/document/model/view.ts'
+import type { DocumentReader } from '../../../domain/document/model/view.ts'
 import type { OpenDocument } from '../../../domain/ports/index.ts'
 
 export const GATEWAY = '1'
@@ -24,8 +24,8 @@ export function markup(xml: string): readonly Node[] {
 export const elementOf = (xml: string): Element => markup(xml)[0] as Element
 
 /** Blocks from HTML, with the ids b1, b2 … */
-export const blocksFrom = (xml: string): Block[] =>
-  normalizeBlocks(markup(xml)).map((block, i): Block => ({ ...(block as BlockContent), id: `b${i + 1}` }))
+export const blocksFrom = (xml: string): DocumentBlock[] =>
+  normalizeBlocks(markup(xml)).map((block, i): DocumentBlock => ({ ...(block as BlockContent), id: `b${i + 1}` }))
 
 /** A document with these blocks, and its updates. */
 export async function documentWith(xml: string): Promise<{ document: OpenDocument; updates: Uint8Array[] }> {
@@ -36,7 +36,7 @@ export async function documentWith(xml: string): Promise<{ document: OpenDocumen
 }
 
 /** A precondition for the current text of a span. */
-export function condition(document: DocumentView, spanId: string) {
+export function condition(document: DocumentReader, spanId: string) {
   const span = document.span(spanId)
   if (!('text' in span)) throw new Error(`${spanId} is ${span.kind}`)
   return { span_id: spanId, if_match_context_hash: contextHash(span.blockId, span.text) }
@@ -52,7 +52,7 @@ export class Gateway {
     this.document = document
   }
 
-  send(body: unknown): Answer {
+  send(body: unknown): EnvelopeAnswer {
     const { document, answered } = this
     const context = { parse: parseXml, answered: (id: string) => answered.get(id) ?? null, document }
     const verdict = judge(body, { ...context, scope: ['d1', 'caller'] })
@@ -72,7 +72,7 @@ export class Gateway {
   }
 
   /** Sends operations on spans with their current hashes. */
-  ask(id: string, ops_xml: string, spans: readonly string[]): Answer {
+  ask(id: string, ops_xml: string, spans: readonly string[]): EnvelopeAnswer {
     const preconditions = spans.map((span) => condition(this.document, span))
     return this.send({ doc_frontier: this.document.frontier, client_request_id: id, ops_xml, preconditions })
   }

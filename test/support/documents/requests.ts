@@ -1,9 +1,9 @@
 import { parseXml } from '../../../adapters/loro/xml/parse.ts'
-import type { Answer } from '../../../domain/document/envelope/answers.ts'
+import type { EnvelopeAnswer } from '../../../domain/document/envelope/answers.ts'
 import { judge, type Verdict } from '../../../domain/document/envelope/judge.ts'
 import type { AiEnvelopeRequest } from '../../../domain/document/envelope/request.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
-import type { DocumentView, SpanView } from '../../../domain/document/model/view.ts'
+import type { DocumentReader, SpanView } from '../../../domain/document/model/view.ts'
 
 // Requests for a document with fixed spans, and the results of the gateway's checks.
 
@@ -19,7 +19,7 @@ export const SPANS: Readonly<Record<string, SpanView>> = {
   d: { kind: 'block', blockId: 'd', type: 'divider', text: '' },
   odd: { kind: 'unreadable' },
 }
-export const view: DocumentView = {
+export const view: DocumentReader = {
   frontier: '1:9',
   relation: (client) => (({ '8': 'behind', '9': 'equal' })[client[0]?.counter ?? 0] as 'behind') ?? 'ahead',
   span: (id) => SPANS[id] ?? { kind: 'missing' },
@@ -39,7 +39,7 @@ export const request = (ops_xml: string, spans: readonly string[], more: object 
 export const context = { parse: parseXml, answered: () => null, document: view, scope: ['d1', 'c1'] } as const
 export const verdict = (body: unknown, more: Partial<Parameters<typeof judge>[1]> = {}): Verdict =>
   judge(body, { ...context, ...more })
-export const answerOf = (result: Verdict): Answer | null => (result.kind === 'apply' ? null : result.answer)
+export const answerOf = (result: Verdict): EnvelopeAnswer | null => (result.kind === 'apply' ? null : result.answer)
 export const short = (result: Verdict): string => {
   const answer = answerOf(result)
   return answer === null ? 'apply' : `${answer.status} ${'code' in answer.body ? answer.body.code : answer.body.status}`

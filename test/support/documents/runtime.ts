@@ -3,7 +3,7 @@ import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import { blockText } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
-import type { Caller, DocumentPorts } from '../../../domain/document/runtime/types.ts'
+import type { DocumentCaller, DocumentPorts } from '../../../domain/document/runtime/types.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { decode } from '../../../domain/document/stream/codec.ts'
 import type { DocumentEvent } from '../../../domain/document/stream/events.ts'
@@ -13,8 +13,8 @@ import { MemoryBlobs, MemoryIntents, seededRandom } from '../harness.ts'
 import { standing } from '../standing-clock.ts'
 import { blocksFrom } from './gateway.ts'
 
-export const ANN: Caller = { by: { kind: 'user', id: 'ann' }, name: 'user:ann' }
-export const BOB: Caller = { by: { kind: 'user', id: 'bob' }, name: 'user:bob' }
+export const ANN: DocumentCaller = { by: { kind: 'user', id: 'ann' }, name: 'user:ann' }
+export const BOB: DocumentCaller = { by: { kind: 'user', id: 'bob' }, name: 'user:bob' }
 
 export class KeptSnapshots implements SnapshotStore {
   readonly held = new Map<string, Snapshot[]>()

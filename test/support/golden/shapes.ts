@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bodies, versions } from '../../../domain/agent/events/events.ts'
+import { agentBodies, agentVersions } from '../../../domain/agent/events/events.ts'
 import * as document from '../../../domain/document/stream/events.ts'
 import * as external from '../../../domain/external/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
@@ -59,22 +59,22 @@ function dropUnnamed(schema: Schema): void {
 
 /** The shape of every stored type without gained members: a hash of its JSON Schema, under `type@version`. */
 export function shapes(): Record<string, string> {
-  return { 'header@1': shapeOf(Header), ...shapesOf(bodies, versions) }
+  return { 'header@1': shapeOf(Header), ...shapesOf(agentBodies, agentVersions) }
 }
 
 /** The shapes of external runs' events. */
-export const externalShapes = (): Record<string, string> => shapesOf(external.bodies, external.versions)
+export const externalShapes = (): Record<string, string> => shapesOf(external.externalBodies, external.externalVersions)
 
 const inVersion1 = (kind: string, types: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(Object.entries(types).map(([type, schema]) => [`${kind}.${type}@1`, shapeOf(schema)]))
 
 /** The shapes of the events of all other streams, under `kind.type@version`. */
 export function otherShapes(): Record<string, string> {
-  const documents = Object.entries(shapesOf(document.bodies, document.versions))
+  const documents = Object.entries(shapesOf(document.documentBodies, document.documentVersions))
   return {
     ...Object.fromEntries(documents.map(([name, hash]) => [`document.${name}`, hash])),
-    ...inVersion1('memory', { ...memory.bodies, ...erasureEvents }),
-    ...inVersion1('context', { ...store.bodies, ...erasureEvents }),
+    ...inVersion1('memory', { ...memory.memoryBodies, ...erasureEvents }),
+    ...inVersion1('context', { ...store.storeBodies, ...erasureEvents }),
     ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
   }
 }

@@ -1,4 +1,4 @@
-import { acceptLoss } from '../../../domain/agent/runtime/losses.ts'
+import { recordAcceptedLoss } from '../../../domain/agent/runtime/losses.ts'
 import { call, calls, completes } from '../harness.ts'
 import { tool } from '../story.ts'
 import { ANN, tale } from './tale.ts'
@@ -18,8 +18,8 @@ export async function losses() {
     return { toolCallId: run.call(turn, index), toolName: 'send', argumentsHash, effect }
   }
   let accepted = 0
-  const accept = (loss: Parameters<typeof acceptLoss>[2]) =>
-    acceptLoss(run.ports, run.runId, loss, { by: ANN, id: `loss ${++accepted}` })
+  const accept = (loss: Parameters<typeof recordAcceptedLoss>[2]) =>
+    recordAcceptedLoss(run.ports, run.runId, loss, { by: ANN, id: `loss ${++accepted}` })
   const all = [lost(1, 'irreversible'), lost(1, 'pure', 1), lost(1, 'idempotent', 2), lost(1, 'reconcilable', 3)]
   await accept({ revision: 9, hash: 'a'.repeat(64), calls: all, reason: 'the disk died', nanoDollars: 12_000 })
   await run.tell({

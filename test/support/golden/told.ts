@@ -2,8 +2,8 @@ import { history } from '../../../domain/agent/runtime/history/history.ts'
 import { rebuildRequests } from '../../../domain/agent/runtime/history/rebuild-request.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { verifyAgent } from '../../../domain/agent/runtime/history/verify.ts'
-import { digestOf, FOLD } from '../../../domain/agent/state/digest.ts'
-import { evolve } from '../../../domain/agent/state/evolve.ts'
+import { AGENT_FOLD, digestOf } from '../../../domain/agent/state/digest.ts'
+import { evolveAgent } from '../../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
 import { ASSEMBLER } from '../../../domain/agent/window/request.ts'
 import type { Message } from '../../../domain/calls/content.ts'
@@ -22,7 +22,7 @@ interface Stores {
 }
 
 /** The versions that the expectations of a history depend on. Raising one invalidates older expectations. */
-export const MEANINGS = { fold: FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
+export const MEANINGS = { fold: AGENT_FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
 
 /**
  * The agents of a log as this program folds them: proofs, digests at every step, messages and requests; external agents
@@ -57,7 +57,7 @@ async function agentOf(stores: Stores, agentId: string) {
   let state: AgentState | null = null
   for await (const page of history(stores, agentId)) {
     for (const { event, recorded } of page) {
-      state = evolve(state, event)
+      state = evolveAgent(state, event)
       // Inherited events of a fork are listed with its source.
       if (recorded.header.stream !== agentStream(agentId)) continue
       digests.push(digestOf(state))

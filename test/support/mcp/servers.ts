@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type McpOptions, type McpServers, openMcpServers } from '../../../adapters/mcp/mcp-tools.ts'
+import { type ConnectedServers, type McpOptions, openMcpServers } from '../../../adapters/mcp/mcp-tools.ts'
 import { McpServers as Settings } from '../../../adapters/mcp/settings.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Tool, ToolContext, ToolResult } from '../../../domain/ports/index.ts'
@@ -30,7 +30,7 @@ export interface Ended extends ToolResult {
   readonly message?: string
 }
 
-export interface Opened extends McpServers {
+export interface Opened extends ConnectedServers {
   readonly clock: QuickClock
   readonly warnings: string[]
   /** Resolves when a server has listed its tools again. */

@@ -4,7 +4,7 @@ import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
 import { WebSettings } from '../../../adapters/web/settings.ts'
 import { webTools } from '../../../adapters/web/web-tools.ts'
 import { workspaceTools } from '../../../adapters/workspace/tools/builtin.ts'
-import { MEMORY_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
+import { MEMORY_CONTROL_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
 import { controlTools, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
@@ -70,7 +70,7 @@ export const toolSections = (): string =>
     '## To steer itself\n',
     ...controlTools(CODER_SOP).map(section),
     '## To remember\n',
-    ...MEMORY_TOOLS.map(({ spec }) => section(spec)),
+    ...MEMORY_CONTROL_TOOLS.map(({ spec }) => section(spec)),
     '## To talk with other agents\n',
     ...MESSAGE_TOOLS.map(({ spec }) => section(spec)),
   ].join('\n')

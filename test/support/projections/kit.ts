@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import type { Database } from '../../../projections/engine/schema/database.ts'
 import { specOf, tableNames } from '../../../projections/engine/schema/tables.ts'
-import { connect } from '../../../projections/engine/store/database.ts'
+import { connectSqlite } from '../../../projections/engine/store/database.ts'
 import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'
 import type { Store } from '../../../projections/engine/store/store.ts'
 import { tempFolder } from '../folders.ts'
@@ -50,7 +50,7 @@ export const sqliteKit: TablesKit = {
   async fresh() {
     const file = join(tempFolder(), 't.db')
     await (await openSqliteStore(file)).close()
-    const reader = connect(file, 'read')
+    const reader = connectSqlite(file, 'read')
     onTestFinished(() => reader.close())
     return {
       open: () => openSqliteStore(file),

@@ -1,6 +1,6 @@
 import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
-import type { Command } from '../../../domain/agent/decide/commands.ts'
-import { decide } from '../../../domain/agent/decide/decide.ts'
+import type { AgentCommand } from '../../../domain/agent/decide/commands.ts'
+import { decideAgent } from '../../../domain/agent/decide/decide.ts'
 import { owed } from '../../../domain/agent/decide/owed.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { deliveryOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
@@ -8,7 +8,7 @@ import { targetsOf } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import { DeliveryRefused } from '../../../domain/calls/errors.ts'
-import { bounceOf, refusalOf } from '../../../domain/courier/delivery.ts'
+import { asBounce, bounceOf } from '../../../domain/courier/delivery.ts'
 import { rankOf, undelivered } from '../../../domain/courier/ledger.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { idOf } from '../../../domain/log/owner.ts'
@@ -25,7 +25,7 @@ export interface Stream {
 export type Model = (agent: Stream) => ModelOutcome
 
 type Driver = { readonly id: string; readonly epoch: number }
-type Late = { readonly agentId: string; readonly command: Command; readonly driver: Driver }
+type Late = { readonly agentId: string; readonly command: AgentCommand; readonly driver: Driver }
 
 const HASH = '5'.repeat(64)
 
@@ -36,7 +36,7 @@ export interface Book {
   record(agentId: string, decided: Decided): void
   hashOf(agentId: string, revision: number): string
 }
-type Decided = ReturnType<typeof decide>['drafts']
+type Decided = ReturnType<typeof decideAgent>['drafts']
 
 /**
  * Several agents without effects: drivers, couriers and clocks are moves of a test. Only the log is stored, so a driver
@@ -65,7 +65,7 @@ export class Agents {
   }
 
   /** Decides a command on a stream and records its events. */
-  submit(agentId: string, command: Command, driver?: Driver): readonly AgentEvent[] {
+  submit(agentId: string, command: AgentCommand, driver?: Driver): readonly AgentEvent[] {
     this.now += 1
     const stream = this.streams.get(agentId)
     const birth = command.kind === 'deliver_birth' ? command.birth.runId : agentId
@@ -78,7 +78,7 @@ export class Agents {
     const by = driver
       ? ({ kind: 'driver', id: driver.id } as const)
       : ({ kind: courier ? 'courier' : 'user', id: courier ? 'courier' : 'u' } as const)
-    const { drafts, state } = decide(stream?.state ?? null, identity, command, {
+    const { drafts, state } = decideAgent(stream?.state ?? null, identity, command, {
       ...{ now: this.now, salt: () => new Uint8Array(16), jitter: () => 0, by },
       commandId: `c${this.now}`,
       transcript: () => (stream?.transcript ?? new Transcript()).branch(),
@@ -122,7 +122,7 @@ export class Agents {
     return this.submit(agentId, outcome, driver).length > 0
   }
 
-  private answer(agentId: string): Command {
+  private answer(agentId: string): AgentCommand {
     const stream = this.of(agentId)
     const activity = activityOf(stream.state.machine)
     const model = activity?.status === 'THINKING' ? activity.model : null
@@ -131,7 +131,7 @@ export class Agents {
     return { kind: 'model_answered', turn: stream.state.turn, attempt, outcome, durationMs: 1, paths: [] }
   }
 
-  private result(agentId: string, toolCallId: string): Command {
+  private result(agentId: string, toolCallId: string): AgentCommand {
     const { state, events } = this.of(agentId)
     const call = callsOf(state).find(({ id }) => id === toolCallId)!
     const about = { toolCallId, toolName: call.toolName, attempt: call.attempt, durationMs: 1 }
@@ -197,13 +197,13 @@ export class Agents {
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const bounced = [bounceOf(event.revision, tellsOf(event), refusalOf(error, command))]
+      const bounced = [bounceOf(event.revision, tellsOf(event), asBounce(error, command))]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }
 
   /** Records a delivery in its target's stream. */
-  protected accept(target: string, command: Command): readonly unknown[] {
+  protected accept(target: string, command: AgentCommand): readonly unknown[] {
     return this.submit(idOf(target), command)
   }
 

@@ -1,16 +1,16 @@
-import type { Command } from '../../../domain/agent/decide/commands.ts'
+import type { AgentCommand } from '../../../domain/agent/decide/commands.ts'
 import { DeliveryRefused } from '../../../domain/calls/errors.ts'
 import type { Delivery } from '../../../domain/courier/delivery.ts'
 import { rankOf, undelivered } from '../../../domain/courier/ledger.ts'
-import { deliveryOf } from '../../../domain/external/courier.ts'
-import { isFinished } from '../../../domain/external/state.ts'
-import type { Usage } from '../../../domain/external/usage.ts'
+import { externalDeliveryOf } from '../../../domain/external/courier.ts'
+import { isRunOver } from '../../../domain/external/state.ts'
+import type { ReportedUsage } from '../../../domain/external/usage.ts'
 import { idOf, kindOf } from '../../../domain/log/owner.ts'
 import { EXITED, Run } from '../external/decider.ts'
 import { Agents } from './agents.ts'
 
 const HASH = '6'.repeat(64)
-export const USED: Usage = {
+export const USED: ReportedUsage = {
   ...{ scope: 'run', inputTokens: 70, cachedInputTokens: 30, outputTokens: 7 },
   cost: { nanoDollars: 11, scope: 'run' },
 }
@@ -19,7 +19,7 @@ export const USED: Usage = {
 export class Mixed extends Agents {
   readonly others = new Map<string, Run>()
 
-  protected override accept(target: string, command: Command): readonly unknown[] {
+  protected override accept(target: string, command: AgentCommand): readonly unknown[] {
     if (kindOf(target) !== 'external') return super.accept(target, command)
     const run = this.others.get(idOf(target)) ?? new Run()
     run.stream = target
@@ -42,7 +42,7 @@ export class Mixed extends Agents {
     if (state === null) return false
     if (does === 'tells' || does === 'tells again' || does === 'forgets') return this.tell(run, does)
     return this.on(run, () => {
-      if (isFinished(state)) return false
+      if (isRunOver(state)) return false
       // Like a driver: claims only a run that was never started.
       if (does === 'starts' && state.stage.at === 'requested') {
         run.claim(`d${this.now}`)
@@ -67,7 +67,7 @@ export class Mixed extends Agents {
     if (end === undefined || owed === undefined) return false
     const again = owed.from > owed.last
     if (again !== (how === 'tells again')) return false
-    const command = deliveryOf(state, end, { stream: run.stream, target, after: -1, hash: HASH })!
+    const command = externalDeliveryOf(state, end, { stream: run.stream, target, after: -1, hash: HASH })!
     try {
       const written = this.submit(idOf(target), command)
       if (again && written.length > 0) throw new Error('an end was accepted twice')

@@ -3,7 +3,7 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { history } from '../../../domain/agent/runtime/history/history.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
-import { acceptLoss } from '../../../domain/agent/runtime/losses.ts'
+import { recordAcceptedLoss } from '../../../domain/agent/runtime/losses.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
@@ -217,7 +217,7 @@ export class TreeWorld {
   /** A person accepts that a stream lost its end, with no information about the lost part. */
   async acceptLoss(agentId: string): Promise<void> {
     const nothing = { revision: null, hash: null, calls: [], unlisted: true } as const
-    await acceptLoss(this.ports(this.process, 99), agentId, { ...nothing, calls: [] }, { by: USER, id: 'one' })
+    await recordAcceptedLoss(this.ports(this.process, 99), agentId, { ...nothing, calls: [] }, { by: USER, id: 'one' })
   }
 
   /** Plays the whole run. Unknown outcomes are answered truthfully. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { greet } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/ask.ts'
 import { askingPostgres, postgresProblem } from '../../../api/process/servers/postgres-access.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'
@@ -47,7 +47,7 @@ test('a percent sign that stands for itself in a connection string is told too',
   const asked = askingPostgres(
     config as never,
     () => {},
-    () => greet(pool),
+    () => waitForServer(pool),
   )
   await expect(asked).rejects.toMatchObject({
     code: 'POSTGRES_UNAVAILABLE',
@@ -62,7 +62,7 @@ test('a silent server is reported as unreachable', async () => {
   const url = `postgres://ann@127.0.0.1:${(silent.address() as AddressInfo).port}/db`
   const pool = openPool({ url, connectMs: 50 })
   try {
-    const error = await greet(pool, 1).catch((thrown: unknown) => thrown)
+    const error = await waitForServer(pool, 1).catch((thrown: unknown) => thrown)
     const { message } = postgresProblem(error, { postgres: url }) as Error
     expect(message).toMatch(/takes connections and does not answer; see whether it hangs/)
     expect(message).not.toContain('what listens there is PostgreSQL')

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { openPool } from '../../../projections/engine/postgres/pool.ts'
 import { Projections } from '../../../projections/projections.ts'
@@ -118,13 +118,13 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     const end = new AbortController()
     const running = projections.run(end.signal)
     for (let i = 0; i < 2; i++) {
-      const reads = Array.from({ length: 6 }, () => projections.read((db) => listRuns(db)))
+      const reads = Array.from({ length: 6 }, () => projections.read((db) => selectRuns(db)))
       await Promise.all(reads)
       crash(server())
-      await Promise.all(Array.from({ length: 6 }, () => projections.read((db) => listRuns(db))))
+      await Promise.all(Array.from({ length: 6 }, () => projections.read((db) => selectRuns(db))))
       actors[0]!.user('user_input', { text: `after crash ${i}` })
       await projections.caughtUpTo(await log.headCursor())
-      const again = Array.from({ length: 6 }, () => projections.read((db) => listRuns(db)))
+      const again = Array.from({ length: 6 }, () => projections.read((db) => selectRuns(db)))
       for (const { position } of await Promise.all(again)) expect(position).toEqual(await log.headCursor())
     }
     end.abort()
@@ -143,7 +143,7 @@ describeWithPostgres('PostgreSQL that crashes', (server) => {
     onTestFinished(() => server().start())
     new Actor(log, () => Date.UTC(2027, 0, 1), 'new', 'new').start()
     await expect(projections.catchUp()).rejects.toEqual(named)
-    await expect(projections.read((db) => listRuns(db))).rejects.toEqual(named)
+    await expect(projections.read((db) => selectRuns(db))).rejects.toEqual(named)
     await expect(projections.rebuild()).rejects.toEqual(named)
     await projections.close()
   })

@@ -4,13 +4,13 @@ import { diffLines } from 'diff'
 const EDITS = 4_000
 
 /** Consecutive lines with the same author version. `version`: its index among the versions. */
-export interface BlamedPart {
+export interface BlamedLines {
   readonly version: number
   readonly text: string
 }
 
 /** The version that wrote each line of the last version. Null in `versions`: the file did not exist or was not text. */
-export function blameLines(versions: readonly (string | null)[]): BlamedPart[] {
+export function blameLines(versions: readonly (string | null)[]): BlamedLines[] {
   let lines: { text: string; version: number }[] = []
   let before: string | null = null
   for (const [version, text] of versions.entries()) {

@@ -1,7 +1,7 @@
 import { beside, firstMessage } from '../../../../adapters/threads/first-message.ts'
 import { Semaphore } from '../../../../domain/stream/runtime/concurrency.ts'
 import { Problem } from '../../problem.ts'
-import { type BlamedPart, blameLines } from './blame-lines.ts'
+import { type BlamedLines, blameLines } from './blame-lines.ts'
 import { type Patch, patchOf } from './patch.ts'
 
 export type DiffWork =
@@ -15,7 +15,7 @@ const SHORT = 2_048
 const AT_ONCE = new Semaphore(2)
 
 /** {@link blameLines} in a separate thread. Rejects with `TIME_LIMIT`. */
-export async function blameApart(versions: readonly (string | null)[], limitMs = LIMIT_MS): Promise<BlamedPart[]> {
+export async function blameApart(versions: readonly (string | null)[], limitMs = LIMIT_MS): Promise<BlamedLines[]> {
   if (versions.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= SHORT) return blameLines(versions)
   return apart({ kind: 'blame', versions }, limitMs)
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Mutex } from '../../../../domain/stream/runtime/concurrency.ts'
 import { Problem } from '../../../operations/problem.ts'
-import type { SqlAnswer, SqlAuditor, SqlLimits } from '../../../operations/sql/auditor.ts'
+import type { SqlAuditor, SqlLimits, SqlResult } from '../../../operations/sql/auditor.ts'
 
 /** A question for the child process. */
 export interface ToChild {
@@ -14,7 +14,7 @@ export interface ToChild {
 }
 
 export type FromChild =
-  | { readonly answer: SqlAnswer }
+  | { readonly answer: SqlResult }
   | {
       readonly fault: { readonly kind: 'refused' | 'failed' | 'limit' | 'none'; readonly message: string }
     }
@@ -44,7 +44,7 @@ export class ProcessAuditor implements SqlAuditor {
     this.#data = data
   }
 
-  async ask(text: string, limits: SqlLimits): Promise<SqlAnswer> {
+  async ask(text: string, limits: SqlLimits): Promise<SqlResult> {
     if (this.#waiting >= QUEUE)
       throw new Problem('SQL_UNAVAILABLE', `${QUEUE} questions wait for their turn; ask again later`)
     this.#waiting++
@@ -60,7 +60,7 @@ export class ProcessAuditor implements SqlAuditor {
     await this.#end()
   }
 
-  async #ask(text: string, { rows, ms }: SqlLimits): Promise<SqlAnswer> {
+  async #ask(text: string, { rows, ms }: SqlLimits): Promise<SqlResult> {
     if (this.#closed) throw new Problem('SQL_UNAVAILABLE', 'keepup ends here; ask the next process')
     clearTimeout(this.#idle)
     const child = await this.#started()

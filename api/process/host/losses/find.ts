@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { acceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
+import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
 import { Effect } from '../../../../domain/calls/tool-spec.ts'
 import type { Cursor } from '../../../../domain/log/cursor.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
@@ -33,7 +33,7 @@ export async function holdsEvents(log: EventLog): Promise<boolean> {
 }
 
 /** Whether the log contains the event of a cursor. */
-export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
+export async function logContains(log: EventLog, cursor: Cursor): Promise<boolean> {
   try {
     for await (const _ of log.readAll(cursor, { limit: 1, bodies: false })) break
     return true
@@ -50,11 +50,11 @@ export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
 export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss | null> {
   const { log, mark, read } = witnesses
   const shown = read === null ? null : (await read(async () => null)).position
-  const ahead = shown !== null && shown.logId === log.logId && !(await holds(log, shown)) ? shown : null
+  const ahead = shown !== null && shown.logId === log.logId && !(await logContains(log, shown)) ? shown : null
   if (mark === null && ahead === null && !full) return null
   // Only a mark can prove that the tables contained all lost events.
   const unlisted = shown?.logId !== log.logId || (witnesses.marked?.() ?? null) !== shown.position
-  const losses = await acceptedLosses(log)
+  const losses = await readAcceptedLosses(log)
   const vanished = new Set(losses.flatMap((loss) => loss.vanished.map(keyOf)))
   const accepted = new Set(losses.flatMap((loss) => loss.gaps.map(({ from, to }) => `${from}-${to}`)))
   const known =
@@ -71,7 +71,7 @@ export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss
 /** Streams that were unreadable when a loss was accepted. Their calls are unknown. */
 async function unrecorded(
   log: EventLog,
-  losses: Awaited<ReturnType<typeof acceptedLosses>>,
+  losses: Awaited<ReturnType<typeof readAcceptedLosses>>,
   known: readonly LostStream[],
 ): Promise<LostStream[]> {
   const left = (await stillUnrecorded(log, losses)).filter(({ stream }) => !known.some((one) => one.stream === stream))

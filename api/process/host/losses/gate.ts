@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { acceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
+import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
 import { type LogError, shortened } from '../../../../domain/log/errors.ts'
 import { agentStream } from '../../../../domain/log/ids.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
@@ -73,7 +73,7 @@ export async function mustBeWhole(
   agentId: string,
 ): Promise<void> {
   const stream = agentStream(agentId)
-  const losses = await acceptedLosses(log)
+  const losses = await readAcceptedLosses(log)
   const isLost = losses.some(({ vanished }) => vanished.some((one) => one.stream === stream))
   if (isLost && (await log.head(stream)) === null) {
     const why = `the events of ${agentId} were lost, which was accepted; start a new run, without the key of that one`

@@ -1,4 +1,4 @@
-import { acceptLogLoss, acceptLoss } from '../../../../domain/agent/runtime/losses.ts'
+import { acceptLogLoss, recordAcceptedLoss } from '../../../../domain/agent/runtime/losses.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import type { Actor } from '../../../../domain/log/envelope.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
@@ -26,7 +26,7 @@ export async function recordAcceptance(
   const runs: string[] = []
   const unreadable: Unreadable[] = []
   const accept = async (agentId: string, stream: string, ...[body, more]: Said) => {
-    const done = await acceptLoss(ports, agentId, { ...body, ...why }, { ...about, ...more })
+    const done = await recordAcceptedLoss(ports, agentId, { ...body, ...why }, { ...about, ...more })
     if (done === 'recorded') runs.push(agentId)
     if (typeof done === 'object')
       unreadable.push({ stream, revision: (await lastOf(ports.log, stream))?.revision ?? null, code: done.unreadable })
@@ -60,7 +60,7 @@ export async function recordAcceptance(
   return { runs, unreadable }
 }
 
-type Said = [body: Parameters<typeof acceptLoss>[2], more?: { readonly unfinished: boolean }]
+type Said = [body: Parameters<typeof recordAcceptedLoss>[2], more?: { readonly unfinished: boolean }]
 
 const AGENT = 'agent-'
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { filled } from '../../../operations/sql/saved.ts'
 import type { SavedQuestion, SqlAnswer } from '../../../operations/sql/schemas.ts'
-import { api, take, told } from '../../client/api.ts'
+import { api, errorText, take } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
-import { count, span } from '../../parts/format.ts'
+import { countText, span } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { ResultTable } from './result-table.tsx'
@@ -84,7 +84,7 @@ function Editor({ questions }: { questions: readonly SavedQuestion[] }) {
       const answer = await take(api.v1.sql.$post({ json: { sql: text, limit, timeoutMs: seconds * 1000 } }))
       setAsked({ text, ms: ms(), answer })
     } catch (error) {
-      setAsked({ text, ms: ms(), fault: told(error) })
+      setAsked({ text, ms: ms(), fault: errorText(error) })
     }
     setWorks(false)
   }
@@ -174,7 +174,7 @@ function Outcome({ asked }: { asked: Asked | null }) {
   return (
     <>
       <p role="status" class="quiet">
-        {count(answer.rows.length, 'row')} in {span(ms)}
+        {countText(answer.rows.length, 'row')} in {span(ms)}
         {answer.more && '; there are more: allow more rows, or ask for less'}
       </p>
       {answer.rows.length === 0 ? (

@@ -1,5 +1,5 @@
-import type { SqlAnswer, SqlCell } from '../../../operations/sql/auditor.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { SqlCell, SqlResult } from '../../../operations/sql/auditor.ts'
+import { type DataColumn, DataTable } from '../../parts/data-table.tsx'
 import { shown } from '../../parts/shown.ts'
 import { linkToCall } from '../../run/writers.ts'
 
@@ -23,9 +23,9 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
 }
 
 /** The rows of an answer. Values with a screen link to it. */
-export function ResultTable({ label, answer }: { label: string; answer: Pick<SqlAnswer, 'columns' | 'rows'> }) {
-  const columns = answer.columns.map((name): Column => {
-    const show: Column['show'] = (cell, cells) => {
+export function ResultTable({ label, answer }: { label: string; answer: Pick<SqlResult, 'columns' | 'rows'> }) {
+  const columns = answer.columns.map((name): DataColumn => {
+    const show: DataColumn['show'] = (cell, cells) => {
       if (typeof cell !== 'string') return undefined
       const to = target(name, cell, (other) => cells[answer.columns.indexOf(other)] ?? null)
       return to === null ? undefined : (

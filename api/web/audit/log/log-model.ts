@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../../operations/events/schemas.ts'
-import { api, refusalOf, send, take, told } from '../../client/api.ts'
+import { api, errorText, refusalOf, send, take } from '../../client/api.ts'
 import { EventCache, type ReadEvents } from '../../run/event-cache.ts'
 
 /** Events in memory while the page follows the log. The oldest are dropped first. */
@@ -35,7 +35,7 @@ export class StreamModel {
         this.fault.value = ''
       }
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     }
   }
 
@@ -95,7 +95,7 @@ export class LogModel {
       this.isBehind.value = part.length === PART
       this.fault.value = ''
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     }
   }
 

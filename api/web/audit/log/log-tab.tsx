@@ -5,12 +5,12 @@ import { api, take } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'
 import { useKeys } from '../../page/keys.ts'
 import { query, setQuery } from '../../page/router.ts'
-import { clock, count } from '../../parts/format.ts'
+import { clock, countText } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
-import { placeIn } from '../../run/position.ts'
+import { positionIn } from '../../run/position.ts'
 import { toneOf } from '../../run/timeline/tone.ts'
 import { LogModel, StreamModel } from './log-model.ts'
 
@@ -56,7 +56,7 @@ function OneStream({ stream }: { stream: string }) {
   useEffect(() => listen({ event: (event) => model.hear(event), connected: () => model.catchUp() }), [model])
   model.events.version.value
   const length = model.length.value
-  const place = length === 0 ? -1 : placeIn(length)
+  const place = length === 0 ? -1 : positionIn(length)
   const fault = model.fault.value || model.events.fault.value
   const go = (to: number) => setQuery({ at: to >= length - 1 ? null : String(Math.max(0, to)) })
   useKeys({
@@ -139,7 +139,7 @@ function WholeLog() {
           </button>
         )}
         <span class="quiet" role="status">
-          {count(events.length, 'event')}
+          {countText(events.length, 'event')}
           {model.from.value === 'now'
             ? ' since this page listens'
             : model.isBehind.value
@@ -191,7 +191,7 @@ function Streams() {
                   <a class="mono" href={`/audit?tab=log&stream=${encodeURIComponent(stream)}`}>
                     {stream}
                   </a>{' '}
-                  <span class="quiet">{count(revision + 1, 'event')}</span>
+                  <span class="quiet">{countText(revision + 1, 'event')}</span>
                 </li>
               ))}
             </ul>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { query, setQuery } from '../../page/router.ts'
 import { DataTable } from '../../parts/data-table.tsx'
-import { count } from '../../parts/format.ts'
+import { countText } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { type Proved, Prover } from './prover.ts'
 
@@ -9,7 +9,7 @@ const sum = (all: readonly Proved[], of: 'events' | 'streams' | 'digests' | 'era
   all.reduce((total, one) => total + one[of], 0)
 
 /** The proof of one run, or of all runs and documents, with its progress. */
-export function ProofTab() {
+export function AuditProofTab() {
   const prover = useMemo(() => new Prover(), [])
   useEffect(() => () => prover.stop(), [prover])
   const run = query.value.get('run') ?? ''
@@ -83,9 +83,9 @@ function Progress({ prover }: { prover: Prover }) {
         <>
           <p class={bad.length === 0 ? 'good' : 'bad'}>
             {bad.length === 0 ? '✓ The proof holds' : `✗ The proof of ${bad.length} is broken`}:{' '}
-            {count(sum(done, 'events'), 'event')} of {count(sum(done, 'streams'), 'stream')} chained,{' '}
-            {count(sum(done, 'digests'), 'state')} folded again and equal
-            {sum(done, 'erased') > 0 && `, ${count(sum(done, 'erased'), 'body')} erased by a recorded fact`}
+            {countText(sum(done, 'events'), 'event')} of {countText(sum(done, 'streams'), 'stream')} chained,{' '}
+            {countText(sum(done, 'digests'), 'state')} folded again and equal
+            {sum(done, 'erased') > 0 && `, ${countText(sum(done, 'erased'), 'body')} erased by a recorded fact`}
             {sum(done, 'losses') > 0 && `, ${sum(done, 'losses')} losses that a person accepted`}
           </p>
           {bad.flatMap(({ id, problems }) =>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { api, Refused, take, told } from '../../client/api.ts'
+import { api, errorText, Refused, take } from '../../client/api.ts'
 
 /** The result of the proof of a run or a document. */
 export interface Proved {
@@ -50,7 +50,7 @@ export class Prover {
         this.done.value = [...this.done.value, proved]
       }
     } catch (error) {
-      this.fault.value = told(error)
+      this.fault.value = errorText(error)
     }
     this.now.value = ''
     this.state.value = this.#over || this.fault.value !== '' ? 'stopped' : 'done'
@@ -80,7 +80,7 @@ export class Prover {
 const notRead = (kind: Proved['kind'], id: string) => (error: unknown) => {
   if (!(error instanceof Refused) || error.status === 401) throw error
   const nothing = { events: 0, streams: 0, digests: 0, erased: 0, losses: 0 }
-  return { kind, id, ok: false, ...nothing, problems: [`${id}: ${told(error)}`] }
+  return { kind, id, ok: false, ...nothing, problems: [`${id}: ${errorText(error)}`] }
 }
 
 async function runProof(id: string): Promise<Proved> {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, take, told } from '../../client/api.ts'
+import { api, errorText, take } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'
 import { DataTable } from '../../parts/data-table.tsx'
-import { count, instant } from '../../parts/format.ts'
+import { countText, instant } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Throttle } from '../../parts/throttle.ts'
@@ -40,7 +40,7 @@ export function TablesTab() {
               <dd>
                 {behind === 0
                   ? 'none'
-                  : `${count(behind, 'event')}${behind === MOST_COUNTED ? ' or more' : ''} when asked`}
+                  : `${countText(behind, 'event')}${behind === MOST_COUNTED ? ' or more' : ''} when asked`}
                 {position === head ? '; by now the tables show all of the log' : ''}
               </dd>
               <dt>parked streams</dt>
@@ -96,9 +96,9 @@ function Parked({ parked, again }: { parked: Projections['parked']; again: () =>
   const release = async () => {
     try {
       const { released } = await take(api.v1.projections.release.$post({ json: { all: true } }))
-      setSaid(`${count(released, 'stream')} released`)
+      setSaid(`${countText(released, 'stream')} released`)
     } catch (error) {
-      setSaid(told(error))
+      setSaid(errorText(error))
     }
     again()
   }
@@ -148,11 +148,11 @@ function Rebuild({ again }: { again: () => void }) {
         : 'The old ones stay in use: keepup rebuild --accept takes the new ones'
       setSaid({
         ok: equal !== false,
-        text: `Made anew from ${count(events, 'event')}: ${verdict}. ${use}.`,
+        text: `Made anew from ${countText(events, 'event')}: ${verdict}. ${use}.`,
         differences,
       })
     } catch (error) {
-      setSaid({ ok: false, text: told(error), differences: [] })
+      setSaid({ ok: false, text: errorText(error), differences: [] })
     }
     setWorks(false)
     again()

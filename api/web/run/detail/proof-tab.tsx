@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, take } from '../../client/api.ts'
-import { count } from '../../parts/format.ts'
+import { countText } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-props.ts'
@@ -50,8 +50,8 @@ function Verdict({ runId }: { runId: string }) {
           {agents.map(({ agentId, events, digests, problems, erased }) => (
             <div key={agentId}>
               <p>
-                <span class="mono">{agentId}</span>: {count(events, 'event')} chained, {count(digests, 'state')} folded
-                again and equal{erased.length > 0 && `, ${count(erased.length, 'body')} erased`}
+                <span class="mono">{agentId}</span>: {countText(events, 'event')} chained, {countText(digests, 'state')}{' '}
+                folded again and equal{erased.length > 0 && `, ${countText(erased.length, 'body')} erased`}
               </p>
               {problems.map(({ revision, code, message }) => (
                 <p key={`${revision}${code}`} class="bad">

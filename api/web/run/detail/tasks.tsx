@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { told } from '../../client/api.ts'
+import { errorText } from '../../client/api.ts'
 import { jump } from '../../page/router.ts'
 import { shown } from '../../parts/shown.ts'
 import type { AgentModel } from '../agent-model.ts'
@@ -19,7 +19,7 @@ export function Tasks({ runId, agent, state }: { runId: string; agent: AgentMode
       const to = agent.agentId === runId ? null : agent.agentId
       jump({ agent: to, at: String(at), tab: null })
     } catch (error) {
-      setFault(told(error))
+      setFault(errorText(error))
     }
   }
   return (

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { refusalOf, send, told } from '../../client/api.ts'
+import { errorText, refusalOf, send } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
 
 /** Bytes per request. */
@@ -25,7 +25,7 @@ export function WholeResult({ toolCallId, about }: { toolCallId: string; about: 
       setRest(!isLast)
       setFault('')
     } catch (error) {
-      setFault(told(error))
+      setFault(errorText(error))
     }
   }
   return (

@@ -1,7 +1,7 @@
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
-import { goTo, placeIn } from '../position.ts'
+import { goTo, positionIn } from '../position.ts'
 import { FeedCard } from './feed-card.tsx'
 import { Writing } from './writing.tsx'
 
@@ -11,12 +11,12 @@ const GUESS = 90
  * The conversation view: messages, calls and decisions in full. The last card shows the text that the model is
  * generating.
  */
-export function Feed({ agent, place }: { agent: AgentModel; place: number }) {
+export function ConversationFeed({ agent, place }: { agent: AgentModel; place: number }) {
   const { events, outline } = agent
   events.version.value
   const count = agent.length.value === 0 ? 0 : outline.spoken.length
   const writing = agent.writing.value
-  const isEnd = placeIn(agent.length.value) === agent.length.value - 1
+  const isEnd = positionIn(agent.length.value) === agent.length.value - 1
   const current = after(outline.spoken, place) - 1
   return (
     <VirtualList

@@ -3,7 +3,7 @@ import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { Compact } from './compact.tsx'
-import { Feed } from './feed.tsx'
+import { ConversationFeed } from './feed.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 const VIEWS = [
@@ -23,7 +23,7 @@ export function TimelinePane({ agent, place }: { agent: AgentModel; place: numbe
     <section class="pane timeline" aria-label="Timeline">
       <Tabs label="View of the timeline" tabs={VIEWS} at={view} onChange={show}>
         {view === 'compact' && <Compact agent={agent} place={place} />}
-        {view === 'feed' && <Feed agent={agent} place={place} />}
+        {view === 'feed' && <ConversationFeed agent={agent} place={place} />}
         {view === 'waterfall' && <Waterfall agent={agent} place={place} />}
       </Tabs>
     </section>

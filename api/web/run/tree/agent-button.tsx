@@ -4,10 +4,10 @@ import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
 import { jump } from '../../page/router.ts'
 import { short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
-import type { Node } from '../run-model.ts'
+import type { TreeNode } from '../run-model.ts'
 
 interface AgentButtonProps {
-  readonly node: Node
+  readonly node: TreeNode
   /** The agent's state at the page's position. Null: the position is the end. */
   readonly then: AgentThen | 'unborn' | null
   readonly chosen: boolean
@@ -53,7 +53,7 @@ function standing(then: AgentThen | 'unborn'): string {
 }
 
 /** The limits and usage of an agent's budget, for a title. Without a budget, only the agent's id. */
-function booksOf({ agentId, budget }: Node): string {
+function booksOf({ agentId, budget }: TreeNode): string {
   if (budget === null) return agentId
   const { tokens, nanoDollars, agents } = budget
   const of = (name: string, { given, spent, reserved }: typeof tokens, unit: (n: number) => string) =>

@@ -7,15 +7,15 @@ import { agent } from '../../decide/aggregate.ts'
 import type { AgentEvent } from '../../events/events.ts'
 import { PointDetails } from '../../state/point-details.ts'
 import type { AgentBrief, Writer } from '../types.ts'
-import { type Outline, outlineOf } from './outline.ts'
-import { stateAt } from './replay.ts'
+import { type OutlineColumns, outlineOf } from './outline.ts'
+import { agentStateAt } from './replay.ts'
 
 /**
  * An agent at a point without its messages, at a cost that does not grow with the history. Reads only the events that
- * wrote context variables and those of the point's turn. Rejects like {@link stateAt}.
+ * wrote context variables and those of the point's turn. Rejects like {@link agentStateAt}.
  */
-export async function briefAt(ports: Parameters<typeof stateAt>[0], agentId: string, at: At): Promise<AgentBrief> {
-  const reached = await stateAt(ports, agentId, at)
+export async function briefAt(ports: Parameters<typeof agentStateAt>[0], agentId: string, at: At): Promise<AgentBrief> {
+  const reached = await agentStateAt(ports, agentId, at)
   const details = new PointDetails()
   const writers = new Map<string, Writer>()
   // A point of a fork may belong to its source.
@@ -57,7 +57,7 @@ async function placesOf(stores: Stores, agentId: string, to: number): Promise<Pl
 }
 
 /** The events that wrote variables up to a revision, each with the model's answer that contains its value. */
-function variables(outline: Outline, to: number): { from: number; to: number }[] {
+function variables(outline: OutlineColumns, to: number): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = []
   let answer = -1
   for (let at = 1; at <= to; at++) {

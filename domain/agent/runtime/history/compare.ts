@@ -10,7 +10,7 @@ import { history } from './history.ts'
  * Compares the requests, answers and decisions of two runs, including all descendants of their roots. A fork includes
  * its inherited history. Rejects with LogError if a stream cannot be read.
  */
-export async function compareRuns(stores: Stores, a: string, b: string): Promise<Comparison> {
+export async function compareRunHistories(stores: Stores, a: string, b: string): Promise<Comparison> {
   return inSteps(compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b)), yielder())
 }
 

@@ -16,5 +16,5 @@ export const history = (
   stream.history<AgentEvent>(stores, agent, agentStream(agentId), options)
 
 /** The first event of an agent's own stream; that of a fork names its source. Null: no such stream. */
-export const firstOf = (stores: Stores, name: string): Promise<AgentEvent | null> =>
+export const firstAgentEvent = (stores: Stores, name: string): Promise<AgentEvent | null> =>
   stream.firstOf<AgentEvent>(stores, agent, name)

@@ -9,7 +9,7 @@ const MOST = 8
  * An agent's own events without bodies, by revision and in columns: enough to draw a long history and to find the
  * events about a point. Grows with the stream.
  */
-export class Outline {
+export class OutlineColumns {
   readonly types: string[] = []
   /** 0 outside of turns. */
   readonly turns: number[] = []
@@ -49,13 +49,13 @@ export class Outline {
   }
 }
 
-const known = new WeakMap<EventLog, Map<string, Outline>>()
+const known = new WeakMap<EventLog, Map<string, OutlineColumns>>()
 
 /** The outline of an agent's stream up to its head; empty if there is no such stream. Cached and only extended. */
-export async function outlineOf(log: EventLog, stream: string): Promise<Outline> {
-  const outlines = known.get(log) ?? new Map<string, Outline>()
+export async function outlineOf(log: EventLog, stream: string): Promise<OutlineColumns> {
+  const outlines = known.get(log) ?? new Map<string, OutlineColumns>()
   known.set(log, outlines)
-  const outline = outlines.get(stream) ?? new Outline()
+  const outline = outlines.get(stream) ?? new OutlineColumns()
   outlines.delete(stream)
   outlines.set(stream, outline)
   if (outlines.size > MOST) outlines.delete(outlines.keys().next().value as string)

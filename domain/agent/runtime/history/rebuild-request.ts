@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../../ports/index.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import { yielder } from '../../../stream/runtime/yield-to-event-loop.ts'
 import type { BodyOf } from '../../events/events.ts'
-import { evolve } from '../../state/evolve.ts'
+import { evolveAgent } from '../../state/evolve.ts'
 import { Transcript } from '../../state/messages.ts'
 import type { AgentState } from '../../state/state.ts'
 import { assemblerOf, inputsHash, requestInputs } from '../../window/request.ts'
@@ -32,7 +32,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
   for await (const page of history(stores, agentId)) {
     for (const { event, recorded } of page) {
       await yieldToEventLoop()
-      state = evolve(state, event)
+      state = evolveAgent(state, event)
       transcript.push(event)
       erased ||= recorded.erased === true
       if (turn > 0 && event.turn > turn && found.length > 0) return found

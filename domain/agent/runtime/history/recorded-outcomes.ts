@@ -1,4 +1,4 @@
-import type { Place } from '../../../log/body-parts.ts'
+import type { EventPlace } from '../../../log/body-parts.ts'
 import type { RecordedEvent } from '../../../log/envelope.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { ModelRequest } from '../../../ports/index.ts'
@@ -7,7 +7,7 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import { yielder } from '../../../stream/runtime/yield-to-event-loop.ts'
 import type { FailureOfRecord, RecordedOfCall } from '../../decide/record-commands.ts'
 import type { AgentEvent, EventOf } from '../../events/events.ts'
-import { evolve } from '../../state/evolve.ts'
+import { evolveAgent } from '../../state/evolve.ts'
 import { Transcript } from '../../state/messages.ts'
 import { type AgentState, callsOf } from '../../state/state.ts'
 import { assemblerOf, requestInputs } from '../../window/request.ts'
@@ -26,7 +26,7 @@ export interface CallInRecord extends RecordedOfCall {
 }
 
 export interface RecordedOutcome {
-  readonly place: Place
+  readonly place: EventPlace
   /** Null: another version of the assembler made the request. */
   readonly request: ModelRequest | null
   readonly erased: boolean
@@ -57,7 +57,7 @@ export async function* recordedOutcomes(
     for (const one of page) {
       await yieldToEventLoop()
       const { event, recorded } = one
-      state = evolve(state, event)
+      state = evolveAgent(state, event)
       transcript.push(event)
       if (reached) {
         if (event.type === 'cancel_requested') break
@@ -84,7 +84,7 @@ function requestAt(
   return assemblerOf(request.assembler)?.(inputs, messages) ?? null
 }
 
-const placeOf = ({ header: { stream, revision } }: RecordedEvent): Place => ({ stream, revision })
+const placeOf = ({ header: { stream, revision } }: RecordedEvent): EventPlace => ({ stream, revision })
 
 type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { step: number; owesFiles: boolean }
 
@@ -211,19 +211,19 @@ export class RecordReader {
   }
 
   /** The outcome at a place; null: the record has none there. */
-  async at(place: Place): Promise<RecordedOutcome | null> {
+  async at(place: EventPlace): Promise<RecordedOutcome | null> {
     await this.goTo(place)
     return this.last
   }
 
   /** The outcome after a place; `place` null: the first outcome. Null: the record has no more. */
-  async following(place: Place | null): Promise<RecordedOutcome | null> {
+  async following(place: EventPlace | null): Promise<RecordedOutcome | null> {
     await this.goTo(place)
     this.ahead ??= await this.next()
     return this.ahead
   }
 
-  private async goTo(place: Place | null): Promise<void> {
+  private async goTo(place: EventPlace | null): Promise<void> {
     if (this.items !== null && isAt(this.last, place)) return
     if (this.ahead !== null && isAt(this.ahead, place)) {
       this.last = this.ahead
@@ -245,7 +245,7 @@ export class RecordReader {
   }
 }
 
-const isAt = (one: RecordedOutcome | null, place: Place | null): boolean =>
+const isAt = (one: RecordedOutcome | null, place: EventPlace | null): boolean =>
   one === null || place === null
     ? one === null && place === null
     : one.place.stream === place.stream && one.place.revision === place.revision

@@ -3,10 +3,10 @@ import { agentStream } from '../../../log/ids.ts'
 import type { Head, SnapshotStore } from '../../../ports/index.ts'
 import type { RuntimePorts } from '../../../ports/runtime.ts'
 import type { At } from '../../../stream/point.ts'
-import { headOf } from '../../../stream/runtime/history.ts'
+import { headOfEvent } from '../../../stream/runtime/history.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { AgentEvent } from '../../events/events.ts'
-import { evolve } from '../../state/evolve.ts'
+import { evolveAgent } from '../../state/evolve.ts'
 import { TRANSCRIPT_TYPES, Transcript } from '../../state/messages.ts'
 import { POINT_TYPES, PointDetails } from '../../state/point-details.ts'
 import type { AgentState } from '../../state/state.ts'
@@ -25,7 +25,11 @@ interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
 /**
  * The folded state at a point, from the nearest snapshot. Rejects with CommandRejected RUN_UNKNOWN or POINT_UNKNOWN.
  */
-export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
+export async function agentStateAt(
+  ports: Ports,
+  agentId: string,
+  asked: At,
+): Promise<{ state: AgentState; head: Head }> {
   // Step 0 is the agent at its start; no step event exists for it.
   const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
   // The search finds a step at its event, so the snapshot must precede that event.
@@ -38,14 +42,14 @@ export async function stateAt(ports: Ports, agentId: string, asked: At): Promise
 
 /**
  * The files at a point: the tree of its state, or of the version that was due there and is recorded later (see
- * `workspace_versioned`). Null: none. Rejects like {@link stateAt}.
+ * `workspace_versioned`). Null: none. Rejects like {@link agentStateAt}.
  */
 export async function treeAt(
   ports: Ports,
   agentId: string,
   at: At,
 ): Promise<{ state: AgentState; tree: string | null }> {
-  const { state, head } = await stateAt(ports, agentId, at)
+  const { state, head } = await agentStateAt(ports, agentId, at)
   const { tree, unversioned } = state
   if (unversioned === null) return { state, tree }
   // Reads the stream of the point, which for a fork may be that of its source.
@@ -65,7 +69,7 @@ const TYPES = [...new Set<string>([...TRANSCRIPT_TYPES, ...POINT_TYPES])]
  * those after the nearest cached point.
  */
 export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: KeptPoints): Promise<AgentAt> {
-  const { state, head } = await stateAt(ports, agentId, asked)
+  const { state, head } = await agentStateAt(ports, agentId, asked)
   // A point of a fork may belong to its source.
   const { agentId: owner } = state
   const { revision, hash } = head
@@ -105,8 +109,8 @@ async function replayTo(
   const to = at !== null && 'revision' in at ? { to: at.revision } : {}
   for await (const page of history(stores, agentId, { ...from, ...to })) {
     for (const { event, recorded } of page) {
-      state = evolve(state, event)
-      head = headOf(recorded)
+      state = evolveAgent(state, event)
+      head = headOfEvent(recorded)
       if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
     }
   }

@@ -10,7 +10,7 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import { streamOfAgent } from '../../../tree/runtime/stream-of-agent.ts'
 import { decode } from '../../events/codec.ts'
 import type { EventOf } from '../../events/events.ts'
-import { firstOf } from './history.ts'
+import { firstAgentEvent } from './history.ts'
 import { seenResults } from './seen-results.ts'
 
 /**
@@ -49,7 +49,7 @@ export async function findResult(stores: Stores, agentId: string, toolCallId: st
   let limit = Number.MAX_SAFE_INTEGER
   let stream = (await streamOfAgent(stores.log, agentId)) ?? agentStream(agentId)
   while (idOf(stream) !== owner) {
-    const first = await firstOf(stores, stream)
+    const first = await firstAgentEvent(stores, stream)
     if (first?.type !== 'forked') return null
     stream = first.body.stream
     limit = first.body.revision + 1

@@ -2,16 +2,17 @@ import { agentStream } from '../../../log/ids.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { ReusedRecord } from '../types.ts'
 import { history } from './history.ts'
-import { stateAt } from './replay.ts'
+import { agentStateAt } from './replay.ts'
 
 /**
- * How far a fork has followed the record; null: the agent copies no recorded outcomes. Rejects like {@link stateAt}.
+ * How far a fork has followed the record; null: the agent copies no recorded outcomes. Rejects like
+ * {@link agentStateAt}.
  */
 export async function reusedRecord(
-  ports: Parameters<typeof stateAt>[0],
+  ports: Parameters<typeof agentStateAt>[0],
   agentId: string,
 ): Promise<ReusedRecord | null> {
-  const { reuse } = (await stateAt(ports, agentId, null)).state
+  const { reuse } = (await agentStateAt(ports, agentId, null)).state
   if (!reuse) return null
   const { stream, models, tools, left: at } = reuse
   const taken = { source: idOf(stream), models, tools }

@@ -3,7 +3,7 @@ import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header } from '../../../log/envelope.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
-import type { Problem } from '../../../stream/runtime/proof.ts'
+import type { ProofProblem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 
 // A child whose birth is missing in its parent's stream, after an accepted loss, is an orphan. No process drives it.
@@ -24,7 +24,7 @@ export class Birth {
     }
   }
 
-  async problems({ log }: Pick<Stores, 'log'>): Promise<Problem[]> {
+  async problems({ log }: Pick<Stores, 'log'>): Promise<ProofProblem[]> {
     const { origin } = this
     if (origin === undefined || this.ended || (await stands(log, origin))) return []
     const message = `the agent is an orphan: the stream of its parent ${idOf(origin.stream)} has lost revision ${origin.revision}, by which it was started, so no process drives it; start its task anew`

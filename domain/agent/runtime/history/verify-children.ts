@@ -1,7 +1,7 @@
 import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../../log/envelope.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
-import type { Problem } from '../../../stream/runtime/proof.ts'
+import type { ProofProblem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { EventOf } from '../../events/events.ts'
 
@@ -22,8 +22,8 @@ export class ReceivedEnds {
   }
 
   /** Children whose streams differ from the parent's record. `revision`: of the parent's event. */
-  async problems({ log }: Pick<Stores, 'log'>): Promise<Problem[]> {
-    const found: Problem[] = []
+  async problems({ log }: Pick<Stores, 'log'>): Promise<ProofProblem[]> {
+    const found: ProofProblem[] = []
     for (const { revision, body } of this.ends) {
       const fault = await faultOf(log, body)
       if (fault !== null) found.push({ revision, code: 'CHILD', message: `the agent ${body.childId} ${fault}` })

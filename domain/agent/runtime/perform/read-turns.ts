@@ -6,14 +6,14 @@ import { messageText } from '../../rules/history-text.ts'
 import type { Transcript } from '../../state/messages.ts'
 
 /** The messages of the model, hidden or not, with the turn of each. */
-export type Told = Pick<Transcript, 'messages' | 'turns'>
+export type TurnMessages = Pick<Transcript, 'messages' | 'turns'>
 
 /**
  * A part of the text of some turns, with a note on its position. Throws ToolError RESOURCE_NOT_FOUND if the turns have
  * no messages, or INVALID_ARGUMENTS for a position beyond the end.
  */
 export function readTurns(
-  { messages, turns }: Told,
+  { messages, turns }: TurnMessages,
   { fromTurn, toTurn, from, length }: NonNullable<Examination['turns']>,
 ): string {
   const parts: string[] = []

@@ -13,8 +13,8 @@ import type { CallOfRecord, LeaveRecord } from '../../decide/record-commands.ts'
 import type { EventOf } from '../../events/events.ts'
 import { followsRecord } from '../../state/reuse-rules.ts'
 import type { AgentState } from '../../state/state.ts'
-import { differences } from '../../window/same-request.ts'
-import { firstOf } from '../history/history.ts'
+import { requestDifferences } from '../../window/same-request.ts'
+import { firstAgentEvent } from '../history/history.ts'
 import { type CallInRecord, type RecordedOutcome, RecordReader } from '../history/recorded-outcomes.ts'
 import { resultAt } from '../history/results.ts'
 import { requestOf, resolvedPaths } from './perform-model.ts'
@@ -53,7 +53,7 @@ export class ReusedOutcomes {
       if (next === null) return left('the record has no further answer of a model')
       const { place: recorded, request, erased } = next
       if (request === null) return { ...left('this build cannot make the recorded request again'), recorded }
-      const differs = differences(requestOf(state, messages, turn), request, ids)
+      const differs = requestDifferences(requestOf(state, messages, turn), request, ids)
       if (differs.length > 0) return { ...left('the request to the model is not the recorded one', differs), recorded }
       if (erased) return { ...left('what was recorded there was erased'), recorded }
       return await this.outcomeOf(next, state, attempt)
@@ -100,7 +100,7 @@ export class ReusedOutcomes {
     let after = ''
     for (let at: string | null = agentStream(agentId); at !== null; ) {
       lineage.push(idOf(at))
-      const first = await firstOf(this.ports, at)
+      const first = await firstAgentEvent(this.ports, at)
       if (after === '' && first?.type === 'forked') after = first.body.hash
       at = first?.type === 'forked' ? first.body.stream : null
     }

@@ -2,7 +2,7 @@ import type { Call } from '../../../calls/call.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
 import type { AgentState } from '../../state/state.ts'
-import type { Told } from './read-turns.ts'
+import type { TurnMessages } from './read-turns.ts'
 
 export interface ToolAttempt {
   readonly ports: RuntimePorts
@@ -12,6 +12,6 @@ export interface ToolAttempt {
   /** The recorded arguments; null: they cannot be read. */
   readonly args: JsonObject | null
   readonly stream: string
-  readonly told: Told
+  readonly told: TurnMessages
   readonly signal: AbortSignal
 }

@@ -25,7 +25,7 @@ import { ProviderError, SpawnError } from '../errors.ts'
 import { cutTo, SUMMARY_CHARACTERS } from '../merge.ts'
 import { buildPrompt } from '../prompt.ts'
 import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry.ts'
-import { systemClock, Told } from './attempts.ts'
+import { AttemptReports, systemClock } from './attempts.ts'
 
 export interface AgentRuntimeOptions {
   readonly provider: LLMProvider
@@ -120,7 +120,7 @@ export class AgentRuntime {
       const result = await store.get(resultKey(id))
       this.#move(running, { move: 'run' })
       this.#move(running, { move: 'ended', status: typeof result === 'string' ? 'completed' : 'failed', result })
-      return new Told().result(running.agent)
+      return new AttemptReports().result(running.agent)
     }
     const name = this.#name(id)
     const resumed = provider.resume?.bind(provider)
@@ -152,9 +152,9 @@ export class AgentRuntime {
     await running.over.catch(() => undefined)
   }
 
-  async #perform(running: Running, work: (told: Told) => Promise<ExecutionResult>): Promise<AgentResult> {
+  async #perform(running: Running, work: (told: AttemptReports) => Promise<ExecutionResult>): Promise<AgentResult> {
     this.#move(running, { move: 'run' })
-    const told = new Told()
+    const told = new AttemptReports()
     if (running.agent.cancelled) return told.result(running.agent)
     this.#log(running.agent.id, 'running')
     const execution = (async () => work(told))()
@@ -176,7 +176,7 @@ export class AgentRuntime {
 
   async #attempts(
     { agent, abort: { signal } }: Running,
-    told: Told,
+    told: AttemptReports,
     execute: (params: Omit<ExecutionParams, 'prompt'>) => Promise<ExecutionResult>,
   ): Promise<ExecutionResult> {
     const { functions, jitter = Math.random } = this.#options

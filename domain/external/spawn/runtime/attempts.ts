@@ -2,7 +2,7 @@ import type { Clock } from '../../../ports/index.ts'
 import type { ExecutionResult } from '../../../ports/spawn.ts'
 import type { Agent, AgentResult } from '../agent.ts'
 import { ProviderError } from '../errors.ts'
-import { NO_TOKENS, plus, type TokenUsage } from '../token-usage.ts'
+import { addTokens, NO_TOKENS, type TokenUsage } from '../token-usage.ts'
 
 /** The default clock. */
 export const systemClock: Clock = {
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
 }
 
 /** The reports of an agent's attempts: tokens and cost of all attempts, the rest from the last one. */
-export class Told {
+export class AttemptReports {
   tokenUsage: TokenUsage = NO_TOKENS
   #costUsd: number | null = null
   /** The log's run of the last recorded attempt. */
@@ -32,14 +32,14 @@ export class Told {
 
   failed(error: unknown): void {
     if (!(error instanceof ProviderError)) return
-    if (error.tokenUsage !== null) this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)
+    if (error.tokenUsage !== null) this.tokenUsage = addTokens(this.tokenUsage, error.tokenUsage)
     if (error.runId !== null) this.runId = error.runId
     if (error.costUsd !== null) this.#costUsd = (this.#costUsd ?? 0) + error.costUsd
   }
 
   done({ costUsd, tokenUsage, sessionId, numTurns, runId }: ExecutionResult): void {
     if (runId !== undefined) this.runId = runId
-    if (tokenUsage !== undefined) this.tokenUsage = plus(this.tokenUsage, tokenUsage)
+    if (tokenUsage !== undefined) this.tokenUsage = addTokens(this.tokenUsage, tokenUsage)
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd
     this.#last = { ...(sessionId !== undefined && { sessionId }), ...(numTurns !== undefined && { numTurns }) }
   }

@@ -6,7 +6,7 @@ import { saltBody } from '../../../log/seal.ts'
 import { ERASURE_VERSION, erasureEvents, RESIDUE, type Residue } from '../../erasure.ts'
 import type { Unsealed } from '../../sealing.ts'
 import { bodyOf } from '../bodies.ts'
-import { headOf } from '../history.ts'
+import { headOfEvent } from '../history.ts'
 import { type Making, record } from '../journal.ts'
 import type { StreamPorts } from '../ports.ts'
 import { requestRetry } from '../retry.ts'
@@ -33,7 +33,7 @@ export async function recordErasure(
   const facts = factsOf(targets, await residues(ports, aggregate, stream, targets), why)
   const make = (making: Making) => ({ events: unsealedFacts(facts, last, asker, making) })
   const retry = requestRetry(ports)
-  const sealed = await retry.once(() => record(ports, stream, headOf(last), retry, make))
+  const sealed = await retry.once(() => record(ports, stream, headOfEvent(last), retry, make))
   return sealed.at(-1)!
 }
 

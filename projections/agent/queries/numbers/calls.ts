@@ -2,14 +2,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
 
 /** Selects calls of all runs or of one by the last known time: end, else start, else request. */
-export interface Which {
+export interface CallFilter {
   /** Inclusive; ISO 8601 in UTC. */
   readonly since?: string
   readonly runId?: string
 }
 
 /** The number, failures and durations of calls with the same name. */
-export interface Measured {
+export interface MeasuredCalls {
   /** '' when there is no name. */
   readonly name: string
   readonly calls: number
@@ -60,7 +60,7 @@ export const SOURCES = {
   modelDays: { calls: MODEL_CALLS, name: DAY },
 } as const satisfies Record<string, Source>
 
-const where = ({ since, runId }: Which) =>
+const where = ({ since, runId }: CallFilter) =>
   sql`where c.at >= ${since ?? ''}${runId === undefined ? sql`` : sql` and c.run_id = ${runId}`}`
 
 /** The shortest duration that this percentage of the calls did not exceed. */
@@ -68,8 +68,12 @@ const percentile = (percent: number) =>
   sql<number | null>`max(case when ms is not null and place = (timed * ${sql.lit(percent)} + 99) / 100 then ms end)`
 
 /** Calls by name, with nearest-rank percentiles of their durations, in order of names. */
-export async function measured(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Measured[]> {
-  const { rows } = await sql<Measured>`select name, count(*) as calls, sum(failed) as failed,
+export async function measured(
+  db: Kysely<Database>,
+  source: Source,
+  which: CallFilter,
+): Promise<readonly MeasuredCalls[]> {
+  const { rows } = await sql<MeasuredCalls>`select name, count(*) as calls, sum(failed) as failed,
       ${percentile(50)} as p50, ${percentile(95)} as p95, ${percentile(99)} as p99, max(ms) as most
     from (
       select name, failed, ms, count(ms) over (partition by name) as timed,
@@ -80,8 +84,8 @@ export async function measured(db: Kysely<Database>, source: Source, which: Whic
 }
 
 /** Codes of failed or refused calls, the most frequent first. */
-export async function failures(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Failures[]> {
-  const { rows } = await sql<Failures>`select ${source.name} as name, c.code as code, count(*) as count
+export async function failures(db: Kysely<Database>, source: Source, which: CallFilter): Promise<readonly Failures[]> {
+  const { rows } = await sql<Failures>`select ${source.name} as name, c.code, count(*) as count
     from ${source.calls} ${where(which)} and c.code is not null
     group by 1, 2 order by 3 desc, 1, 2`.execute(db)
   return rows

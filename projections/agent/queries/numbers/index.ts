@@ -1,28 +1,37 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
-import { type Failures, failures, type Measured, measured, SOURCES, type Which } from './calls.ts'
-import { type Budget, budgets, type Recoveries, type Routed, type RunDay, recoveries, routed, runDays } from './runs.ts'
+import { type CallFilter, type Failures, failures, type MeasuredCalls, measured, SOURCES } from './calls.ts'
+import {
+  budgets,
+  type Recoveries,
+  type Routed,
+  type RunBudget,
+  type RunDay,
+  recoveries,
+  routed,
+  runDays,
+} from './runs.ts'
 
 /** The maximum number of listed budgets. */
 const BUDGETS = 200
 
 /** The figures of a deployment: calls, failures, durations, routes, recoveries and budgets. */
-export interface Numbers {
-  readonly tools: readonly Measured[]
+export interface Figures {
+  readonly tools: readonly MeasuredCalls[]
   readonly toolFailures: readonly Failures[]
-  readonly models: readonly Measured[]
+  readonly models: readonly MeasuredCalls[]
   readonly modelFailures: readonly Failures[]
   /** By day (UTC). */
-  readonly toolDays: readonly Measured[]
-  readonly modelDays: readonly Measured[]
+  readonly toolDays: readonly MeasuredCalls[]
+  readonly modelDays: readonly MeasuredCalls[]
   readonly runDays: readonly RunDay[]
   readonly routes: readonly Routed[]
   readonly recoveries: Recoveries
-  readonly budgets: readonly Budget[]
+  readonly budgets: readonly RunBudget[]
 }
 
 /** The figures of all runs or of one. Percentiles cover calls with a known duration. */
-export async function numbersOf(db: Kysely<Database>, which: Which): Promise<Numbers> {
+export async function numbersOf(db: Kysely<Database>, which: CallFilter): Promise<Figures> {
   return {
     tools: await measured(db, SOURCES.tools, which),
     toolFailures: await failures(db, SOURCES.tools, which),

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
-import type { Which } from './calls.ts'
+import type { CallFilter } from './calls.ts'
 
 /** The number of runs that started and ended on a day (UTC). */
 export interface RunDay {
@@ -25,7 +25,7 @@ export interface Recoveries {
 }
 
 /** The budget of a run's root agent. Null: no limit. Money in nano-dollars. */
-export interface Budget {
+export interface RunBudget {
   readonly runId: string
   readonly status: string
   readonly tokens: number | null
@@ -36,10 +36,10 @@ export interface Budget {
   readonly reservedNanoDollars: number
 }
 
-const run = (column: string, { runId }: Which) =>
+const run = (column: string, { runId }: CallFilter) =>
   runId === undefined ? sql`` : sql` and ${sql.ref(column)} = ${runId}`
 
-export async function runDays(db: Kysely<Database>, which: Which): Promise<readonly RunDay[]> {
+export async function runDays(db: Kysely<Database>, which: CallFilter): Promise<readonly RunDay[]> {
   const since = which.since ?? ''
   const { rows } =
     await sql<RunDay>`select day, sum(started) as started, sum(completed) as completed, sum(failed) as failed
@@ -54,7 +54,7 @@ export async function runDays(db: Kysely<Database>, which: Which): Promise<reado
   return rows
 }
 
-export async function routed(db: Kysely<Database>, which: Which): Promise<readonly Routed[]> {
+export async function routed(db: Kysely<Database>, which: CallFilter): Promise<readonly Routed[]> {
   const { rows } =
     await sql<Routed>`select coalesce(m.requested, '') as requested, coalesce(m.resolved, '') as resolved,
       coalesce(m.policy, '') as policy, coalesce(m.purpose, '') as purpose, count(*) as count
@@ -64,7 +64,7 @@ export async function routed(db: Kysely<Database>, which: Which): Promise<readon
   return rows
 }
 
-export async function recoveries(db: Kysely<Database>, which: Which): Promise<Recoveries> {
+export async function recoveries(db: Kysely<Database>, which: CallFilter): Promise<Recoveries> {
   const { rows } = await sql<Recoveries>`select
       coalesce(sum(case when status = 'recovering' then 1 else 0 end), 0) as "underWay",
       coalesce(sum(case when code = 'RECOVERY_FAILED' then 1 else 0 end), 0) as failed
@@ -73,8 +73,8 @@ export async function recoveries(db: Kysely<Database>, which: Which): Promise<Re
 }
 
 /** Budgets of runs that started at or after `since` and have a limit, the newest first. */
-export async function budgets(db: Kysely<Database>, which: Which, most: number): Promise<readonly Budget[]> {
-  const { rows } = await sql<Budget>`select b.id as "runId", b.status as status,
+export async function budgets(db: Kysely<Database>, which: CallFilter, most: number): Promise<readonly RunBudget[]> {
+  const { rows } = await sql<RunBudget>`select b.id as "runId", b.status,
       b.budget_tokens as tokens, b.spent_tokens as "spentTokens", b.reserved_tokens as "reservedTokens",
       b.budget_nano_dollars as "nanoDollars", b.spent_nano_dollars as "spentNanoDollars",
       b.reserved_nano_dollars as "reservedNanoDollars"
