@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { MissingProgramsReporter, mustBeComplete, programTags } from './test/support/missing-programs.ts'
-import { mutationPlugin } from './test/support/mutation.ts'
+import { mutationPlugin } from './test/support/mutations/mutation.ts'
+import { MissingProgramsReporter, mustBeComplete, programTags } from './test/support/programs/missing-programs.ts'
 
 mustBeComplete()
 
@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     tags: programTags,
     reporters: ['default', new MissingProgramsReporter()],
-    globalSetup: './test/support/make-program.ts',
+    globalSetup: './test/support/programs/make-program.ts',
     // The key of the vaults lies outside of every data folder: this one is the tests' own.
     env: {
       XDG_CONFIG_HOME: join(import.meta.dirname, 'node_modules', '.keepup-test-config'),

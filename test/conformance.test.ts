@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LAWS, ROWS, RULES } from './conformance.ts'
-import { drop, edited, replace } from './support/edits.ts'
-import { mutated, runMutated } from './support/mutation.ts'
+import { drop, edited, replace } from './support/mutations/edits.ts'
+import { mutated, runMutated } from './support/mutations/mutation.ts'
 
 const root = join(import.meta.dirname, '..')
 const musts = (section: string, count: number) => Array.from({ length: count }, (_, i) => `${section}.${i + 1}`)

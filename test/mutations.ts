@@ -1,5 +1,5 @@
 import { LAWS, ROWS, RULES } from './conformance.ts'
-import { type Mutation, mutated, runMutated } from './support/mutation.ts'
+import { type Mutation, mutated, runMutated } from './support/mutations/mutation.ts'
 
 // npm run test:mutations [what]: switches every rule off, one at a time, and says which faults its tests did not catch.
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runMutated } from './support/mutation.ts'
+import { runMutated } from './support/mutations/mutation.ts'
 
 // npm run test:policy [file]: changes the files that decide which calls may run, one small change at a time (a comparison, a
 // condition, a member of a list, a check of the chain), and says which changes no test catches.

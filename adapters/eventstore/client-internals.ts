@@ -3,7 +3,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 
 // All that keepup uses of the client beyond its API: files of the package, and members that its types omit. The API cannot
 // filter a read by stream name, share one call between appends with a deadline of our own, or tell the server's version.
-// Another version of the client may move or rename any of it. test/adapters/log/eventstore-stand-in.test.ts notices,
+// Another version of the client may move or rename any of it. test/adapters/log/eventstore/stand-in.test.ts notices,
 // which runs without a server; `npm run test:servers` checks it against a real one.
 
 export { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js'

@@ -8,7 +8,7 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 }
 // A smaller young generation for long-lived processes: a run takes a sixth less memory. Node accepts the flag only at its
 // start, and a parent process would double the memory, so this process replaces itself by `process.execve`. That function
-// is experimental, and Windows lacks it: without it, keepup runs with more memory. test/api/start-flags.test.ts notices.
+// is experimental, and Windows lacks it: without it, keepup runs with more memory. test/api/cli/start-flags.test.ts notices.
 const YOUNG = '--max-semi-space-size'
 const LIVES_LONG = /^(run|resume|serve|worker|acp|mcp)$/
 const isSet = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].some((flags) => flags.includes(YOUNG))

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
-import { callBlock, start, streamEvents, textBlock, writeEvents } from '../support/anthropic-wire.ts'
-import { beginStream, sendJson } from '../support/loopback.ts'
-import { bench } from '../support/model-bench.ts'
-import { failure, request } from '../support/model-request.ts'
+import { callBlock, start, streamEvents, textBlock, writeEvents } from '../support/models/anthropic-wire.ts'
+import { bench } from '../support/models/model-bench.ts'
+import { failure, request } from '../support/models/model-request.ts'
+import { beginStream, sendJson } from '../support/network/loopback.ts'
 
 const KEY = 'sk-ant-very+secret/0123456789='
 const at = bench((baseUrl) => anthropicProvider({ apiKey: KEY, baseUrl }))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import type { Message } from '../../domain/calls/content.ts'
-import { start, stop, streamEvents, textBlock } from '../support/anthropic-wire.ts'
-import { bench } from '../support/model-bench.ts'
-import { ask, request, result } from '../support/model-request.ts'
+import { start, stop, streamEvents, textBlock } from '../support/models/anthropic-wire.ts'
+import { bench } from '../support/models/model-bench.ts'
+import { ask, request, result } from '../support/models/model-request.ts'
 
 const KEY = 'sk-ant-very+secret/0123456789='
 const at = bench((baseUrl) => anthropicProvider({ apiKey: KEY, baseUrl }))

@@ -9,7 +9,7 @@ import { rateLimiterContract } from '../contracts/rate-limiter.ts'
 import { requestCacheContract } from '../contracts/request-cache.ts'
 import { tempFolder } from '../support/folders.ts'
 import { TestClock } from '../support/harness.ts'
-import { describeWithSharedPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres/postgres.ts'
 import { schemasOf } from '../support/projections/postgres-kit.ts'
 
 class SteppedClock extends TestClock {

@@ -4,10 +4,10 @@ import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../../adapters/models/scripted/script.ts'
-import { callBlock, start, stop, streamEvents, textBlock, writeEvents } from '../support/anthropic-wire.ts'
-import { beginStream, type Loopback, loopback, sendJson } from '../support/loopback.ts'
-import { modelKit } from '../support/model-kit.ts'
-import { call, delta, finish, streamChunks, usage, writeChunks } from '../support/openai-wire.ts'
+import { callBlock, start, stop, streamEvents, textBlock, writeEvents } from '../support/models/anthropic-wire.ts'
+import { modelKit } from '../support/models/model-kit.ts'
+import { call, delta, finish, streamChunks, usage, writeChunks } from '../support/models/openai-wire.ts'
+import { beginStream, type Loopback, loopback, sendJson } from '../support/network/loopback.ts'
 
 const servers: Loopback[] = []
 afterEach(async () => {

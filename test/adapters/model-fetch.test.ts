@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { createModels } from '../../adapters/models/registry.ts'
-import { beginStream, type Loopback, loopback } from '../support/loopback.ts'
-import { failure, request } from '../support/model-request.ts'
-import { delta, finish, writeChunks } from '../support/openai-wire.ts'
+import { failure, request } from '../support/models/model-request.ts'
+import { delta, finish, writeChunks } from '../support/models/openai-wire.ts'
+import { beginStream, type Loopback, loopback } from '../support/network/loopback.ts'
 
 const KEY = 'sk-very-secret-0123456789'
 

@@ -7,8 +7,8 @@ import { byteLength } from '../../domain/calls/bounded.ts'
 import type { Block } from '../../domain/calls/content.ts'
 import { callArguments, requestedCalls } from '../../domain/calls/requested-calls.ts'
 import { endless, pour, WIRES, type Wire } from '../support/hostile/wires.ts'
-import { beginStream, loopback } from '../support/loopback.ts'
-import { ask, failure, never, request } from '../support/model-request.ts'
+import { ask, failure, never, request } from '../support/models/model-request.ts'
+import { beginStream, loopback } from '../support/network/loopback.ts'
 
 // A hostile server costs no more than the bounds of one answer: each attack is cut off, its connection is closed, and what
 // is kept is within the bounds. Work is counted in bytes and pieces, not in time.

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { openAiParams } from '../../adapters/models/openai/request.ts'
 import type { Message } from '../../domain/calls/content.ts'
-import { bench } from '../support/model-bench.ts'
-import { ask, request, result } from '../support/model-request.ts'
-import { delta, finish, streamChunks, usage } from '../support/openai-wire.ts'
+import { bench } from '../support/models/model-bench.ts'
+import { ask, request, result } from '../support/models/model-request.ts'
+import { delta, finish, streamChunks, usage } from '../support/models/openai-wire.ts'
 
 const KEY = 'sk-proj-very-secret-0123456789'
 const at = bench((url) => openaiProvider({ apiKey: KEY, baseUrl: `${url}/v1` }))

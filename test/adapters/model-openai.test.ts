@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
-import { beginStream, sendJson } from '../support/loopback.ts'
-import { bench } from '../support/model-bench.ts'
-import { ask, request } from '../support/model-request.ts'
-import { call, delta, finish, streamChunks, usage, writeChunks } from '../support/openai-wire.ts'
+import { bench } from '../support/models/model-bench.ts'
+import { ask, request } from '../support/models/model-request.ts'
+import { call, delta, finish, streamChunks, usage, writeChunks } from '../support/models/openai-wire.ts'
+import { beginStream, sendJson } from '../support/network/loopback.ts'
 
 const KEY = 'sk-proj-very-secret-0123456789'
 const at = bench((url) => openaiProvider({ apiKey: KEY, baseUrl: `${url}/v1` }))

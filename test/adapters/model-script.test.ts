@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { loadScript, MAX_SCRIPT_BYTES } from '../../adapters/models/scripted/load.ts'
 import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
 import { parseScript } from '../../adapters/models/scripted/script.ts'
-import { never, request } from '../support/model-request.ts'
+import { never, request } from '../support/models/model-request.ts'
 
 /** A placeholder. */
 const hole = (name: string) => `\${${name}}`

@@ -3,7 +3,7 @@ import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../../adapters/models/scripted/script.ts'
 import type { Message } from '../../domain/calls/content.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
-import { ask, failure, request, result } from '../support/model-request.ts'
+import { ask, failure, request, result } from '../support/models/model-request.ts'
 
 type TurnInput = ScriptInput['turns'][number]
 const script = (turns: TurnInput[], more: Partial<ScriptInput> = {}) =>

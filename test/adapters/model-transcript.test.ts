@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sections } from '../../adapters/models/transcript.ts'
 import type { Block, Message } from '../../domain/calls/content.ts'
-import { result } from '../support/model-request.ts'
+import { result } from '../support/models/model-request.ts'
 
 const options = process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}
 

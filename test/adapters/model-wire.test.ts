@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createModels } from '../../adapters/models/registry.ts'
 import type { ModelRequest } from '../../domain/ports/index.ts'
-import { loopback, sendJson } from '../support/loopback.ts'
-import { request, result } from '../support/model-request.ts'
+import { request, result } from '../support/models/model-request.ts'
+import { loopback, sendJson } from '../support/network/loopback.ts'
 
 const asked: Partial<ModelRequest> = {
   messages: [

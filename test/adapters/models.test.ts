@@ -5,10 +5,10 @@ import { toModelError } from '../../adapters/models/failures.ts'
 import { createModels } from '../../adapters/models/registry.ts'
 import { cost } from '../../domain/tree/money.ts'
 import { ModelInfo } from '../../domain/tree/spec.ts'
-import { start, stop, streamEvents, textBlock } from '../support/anthropic-wire.ts'
-import { type Loopback, loopback } from '../support/loopback.ts'
-import { never, request } from '../support/model-request.ts'
-import { delta, finish, streamChunks } from '../support/openai-wire.ts'
+import { start, stop, streamEvents, textBlock } from '../support/models/anthropic-wire.ts'
+import { never, request } from '../support/models/model-request.ts'
+import { delta, finish, streamChunks } from '../support/models/openai-wire.ts'
+import { type Loopback, loopback } from '../support/network/loopback.ts'
 
 let server: Loopback | undefined
 afterEach(async () => {

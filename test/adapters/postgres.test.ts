@@ -5,7 +5,7 @@ import { PostgresLeases } from '../../adapters/postgres/leases.ts'
 import { openPool } from '../../projections/postgres.ts'
 import { blobStoreContract } from '../contracts/blob-store.ts'
 import { leasesContract } from '../contracts/leases.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithPostgres } from '../support/postgres/postgres.ts'
 import { schemasOf } from '../support/projections/postgres-kit.ts'
 
 const hash = 'ab'.repeat(32)

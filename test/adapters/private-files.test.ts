@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
 import { SqliteHome } from '../../projections/engine/store/sqlite-home.ts'
 import { tempFolder } from '../support/folders.ts'
-import { owner } from '../support/sqlite-log.ts'
+import { owner } from '../support/log/sqlite-log.ts'
 
 // The threat model: other users of the machine can read nothing, whatever the umask.
 

@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { cliFolder, entry } from '../api/cli-support.ts'
+import { cliFolder, entry } from '../api/support/cli.ts'
 
 // `keepup acp` as an editor sees it: by the client side of the protocol's official package, over the streams of a process.
 

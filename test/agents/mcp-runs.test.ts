@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openKeepUp } from '../../api/index.ts'
-import { inProcess } from '../api/cli-support.ts'
+import { inProcess } from '../api/support/cli.ts'
 import { CLONE } from '../support/mcp/servers.ts'
 
 // Runs with a real MCP server as a process, from the settings to the log.

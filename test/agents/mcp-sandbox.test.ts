@@ -7,7 +7,7 @@ import { McpPool } from '../../adapters/mcp/pool.ts'
 import { McpServers } from '../../adapters/mcp/settings.ts'
 import { processes } from '../../adapters/sandbox/process-table.ts'
 import { CLONE, fake, opened } from '../support/mcp/servers.ts'
-import { toolContext } from '../support/web-server.ts'
+import { toolContext } from '../support/network/web-server.ts'
 
 const folders = () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-mcp-')))

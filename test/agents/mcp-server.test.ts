@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { cliFolder, entry } from '../api/cli-support.ts'
+import { cliFolder, entry } from '../api/support/cli.ts'
 
 // `keepup mcp` as a client sees it: by the protocol's official package, over the streams of a process.
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { docPrograms } from '../support/doc-programs.ts'
+import { docPrograms } from '../support/programs/doc-programs.ts'
 
 // test/package type-checks every program of the docs.
 

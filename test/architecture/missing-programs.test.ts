@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PROGRAMS } from '../../.ci/programs.js'
-import { missingPrograms, mustBeComplete, programTags } from '../support/missing-programs.ts'
+import { missingPrograms, mustBeComplete, programTags } from '../support/programs/missing-programs.ts'
 
 const missing = missingPrograms.map(({ name }) => name)
 const present = PROGRAMS.map(({ name }) => name).filter((name) => !missing.includes(name))

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { inProcess } from '../api/cli-support.ts'
+import { inProcess } from '../api/support/cli.ts'
 
 const root = join(import.meta.dirname, '../..')
 const docs = readdirSync(join(root, 'api/docs')).map((name) => `api/docs/${name}`)

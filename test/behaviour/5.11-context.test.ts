@@ -6,7 +6,7 @@ import { saltedHash } from '../../domain/log/ids.ts'
 import type { ModelRequest } from '../../domain/ports/index.ts'
 import { ContextManagementConfig } from '../../domain/tree/spec.ts'
 import { call, calls, completes, harness, says, testModel, testSpec, USER } from '../support/harness.ts'
-import { isSummary, LIMIT, long, used } from '../support/long-context.ts'
+import { isSummary, LIMIT, long, used } from '../support/models/long-context.ts'
 import { given, tool } from '../support/story.ts'
 
 const results = (messages: readonly Message[]) => messages.filter((one) => one.role === 'tool')

@@ -9,7 +9,7 @@ import type { SecretBoundary } from '../../domain/ports/runtime.ts'
 import { reference } from '../../domain/secrets/redactor.ts'
 import type { AgentSpec } from '../../domain/tree/spec.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { memoryVault } from '../support/memory-vault.ts'
+import { memoryVault } from '../support/secrets/memory-vault.ts'
 import { given, tool } from '../support/story.ts'
 
 describe('5.12.1 the tools are filtered by role and policy', () => {

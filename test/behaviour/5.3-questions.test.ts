@@ -7,7 +7,7 @@ import { approvalHash, storedFile } from '../../domain/calls/question.ts'
 import { saltedHash, sha256 } from '../../domain/log/ids.ts'
 import type { Workspace } from '../../domain/ports/index.ts'
 import { call, calls, completes } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { given, tool } from '../support/story.ts'
 
 // An answer belongs to the question that a person read.

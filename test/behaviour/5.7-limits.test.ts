@@ -6,7 +6,7 @@ import { ModelError } from '../../domain/calls/errors.ts'
 import type { RateLimiter } from '../../domain/ports/index.ts'
 import { call, calls, completes, testModel } from '../support/harness.ts'
 import { given, type Said, tool } from '../support/story.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 const busy = (retryAfterMs: number) => new ModelError('RATE_LIMITED', 'slow down', { transient: true, retryAfterMs })
 

@@ -7,7 +7,7 @@ import { ModelError } from '../../domain/calls/errors.ts'
 import { expectFunctionOfFacts } from '../support/function-of-facts.ts'
 import { call, calls, completes, testModel } from '../support/harness.ts'
 import { given, type Said, tool } from '../support/story.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 const price = (input: number) => ({ asOf: 'now', input, output: input * 5, cacheRead: 0, cacheWrite: input })
 const dear = { ...testModel, id: 'dear', price: price(10_000_000_000), quality: 9 }

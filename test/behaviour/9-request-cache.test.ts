@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { call, calls, completes, says, testModel } from '../support/harness.ts'
-import { MemoryRequestCache } from '../support/memory-request-cache.ts'
+import { MemoryRequestCache } from '../support/models/memory-request-cache.ts'
 import { given, type Said, tool } from '../support/story.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 const price = { asOf: 'now', input: 1_000_000_000, output: 2_000_000_000, cacheRead: 0, cacheWrite: 0 }
 const models = { requested: 'm', safeDefault: 'm', known: [{ ...testModel, id: 'm', price }], cache: true }

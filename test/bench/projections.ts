@@ -15,7 +15,7 @@ import type { Database as Tables } from '../../projections/engine/schema/databas
 import { connectSqlite } from '../../projections/engine/store/database.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
 import type { Store } from '../../projections/engine/store/store.ts'
-import { found, PostgresServer } from '../support/postgres-server.ts'
+import { found, PostgresServer } from '../support/postgres/postgres-server.ts'
 import { MemoryLog } from '../support/projections/memory-log.ts'
 import { HASH } from '../support/projections/spec.ts'
 import { Actor } from '../support/projections/story.ts'

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ATTACKS } from '../support/hostile/attacks.ts'
 import { WIRES, type Wire } from '../support/hostile/wires.ts'
-import { loopback } from '../support/loopback.ts'
+import { loopback } from '../support/network/loopback.ts'
 
 // node test/campaigns/hostile-models.ts [minutes, default 30] [name of one attack]
 // `serve` drives runs whose models answer with one attack after the other, on both wires. Prints the longest stall of its

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/programs/missing-programs.ts'
 
 mustBeComplete()
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { canonicalHeader } from '../../domain/log/canonical.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
-import { collect, NEW, Sealer, tipOf } from '../support/sealing.ts'
+import { collect, NEW, Sealer, tipOf } from '../support/log/sealing.ts'
 import { asSealed, code, type EventLogFactory, opened } from './event-log-factory.ts'
 
 /** The promises of every EventLog about appends: conflicts, order, resends, the trap of ids, refusals. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
-import { Sealer } from '../support/sealing.ts'
+import { Sealer } from '../support/log/sealing.ts'
 
 /** How an adapter is brought into the kit. */
 export interface EventLogFactory {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { ReadOptions } from '../../domain/ports/index.ts'
-import { collect, NEW } from '../support/sealing.ts'
+import { collect, NEW } from '../support/log/sealing.ts'
 import { code, type EventLogFactory, opened } from './event-log-factory.ts'
 
 async function take(pages: AsyncIterable<readonly RecordedEvent[]>, count: number): Promise<RecordedEvent[]> {

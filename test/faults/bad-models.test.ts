@@ -6,8 +6,8 @@ import { factsOf, look } from '../support/faults/inspect.ts'
 import { sandboxFlag } from '../support/faults/jobs.ts'
 import { type Answer, calls, completes, heard, modelServer, says } from '../support/faults/model-server.ts'
 import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
-import { beginStream, sendJson } from '../support/loopback.ts'
-import { delta, writeChunks } from '../support/openai-wire.ts'
+import { delta, writeChunks } from '../support/models/openai-wire.ts'
+import { beginStream, sendJson } from '../support/network/loopback.ts'
 
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 

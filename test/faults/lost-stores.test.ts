@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { inProcess } from '../api/cli-support.ts'
+import { inProcess } from '../api/support/cli.ts'
 import { type Ended, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { sandboxFlag, scripted } from '../support/faults/jobs.ts'
 import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'

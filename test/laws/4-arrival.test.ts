@@ -5,8 +5,8 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import type { Tool } from '../../domain/ports/index.ts'
 import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 // Law 4: the order in which parallel results arrive changes neither the decisions nor what the model sees next.
 

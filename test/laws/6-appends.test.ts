@@ -7,7 +7,7 @@ import type { EventLog } from '../../domain/ports/index.ts'
 import { call, calls, completes, harness, seededRandom, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { checkHistory } from '../support/invariants.ts'
 import { law } from '../support/laws.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 // Law 6: an append retried after an unknown outcome is in the log once, or not at all. Two drivers with frozen clocks:
 // one wins.

@@ -14,10 +14,10 @@ import { appendAgain } from '../support/golden/recording.ts'
 import { alike, projectedInto, rowsOf } from '../support/golden/rows.ts'
 import { MEANINGS, toldOf } from '../support/golden/told.ts'
 import { MemoryBlobs } from '../support/harness.ts'
-import { describeWithSharedPostgres } from '../support/postgres.ts'
+import { BEFORE } from '../support/log/sealing.ts'
+import { describeWithSharedPostgres } from '../support/postgres/postgres.ts'
 import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
-import { BEFORE } from '../support/sealing.ts'
 
 // Law 7: what was recorded once folds to its digests on every adapter, is put together to the same requests, and fills the
 // same tables; or to a named change (FOLD, ASSEMBLER, MEANING).
@@ -117,7 +117,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (postgres) => {
     expect(await alike(await tables.dump(), log)).toEqual(one.told.rows)
   })
 
-  // Made-up stories hold the same in test/projections/postgres-views.
+  // Made-up stories hold the same in test/projections/postgres/views.
   test.each(sampleOf(newest, SOME, hasErasure))(
     `show the checkpoints of %s in SQL as they are read (${SAMPLED})`,
     async (_, one) => {

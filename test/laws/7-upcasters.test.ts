@@ -14,8 +14,8 @@ import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { projectionOf } from '../../projections/engine/changes/projection.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents, seededRandom } from '../support/harness.ts'
-import { BEFORE } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 
 // Law 7 on a type with two versions: a log that a program of version 1 wrote, and one of version 2 goes on with.
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { law } from '../support/laws.ts'
-import { PLACES, tell } from '../support/secret-places.ts'
+import { PLACES, tell } from '../support/secrets/secret-places.ts'
 
 // Law 8: no secret leaves the boundary, wherever a person, a model or a tool puts it. With real processes and files it is
 // held in test/faults/secrets.

@@ -2,8 +2,8 @@ import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_pr
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { docPrograms } from '../support/doc-programs.ts'
 import { freshFolders } from '../support/folders.ts'
+import { docPrograms } from '../support/programs/doc-programs.ts'
 
 // The tarball as a user has it: unpacked into node_modules of an empty project, beside its declared dependencies only.
 

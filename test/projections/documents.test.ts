@@ -4,9 +4,9 @@ import { MemoryLog } from '../../adapters/memory/log.ts'
 import { Projector } from '../../projections/engine/projector/projector.ts'
 import { interleaving, play } from '../support/documents/interleaving.ts'
 import { MemoryBlobs } from '../support/harness.ts'
+import { BEFORE } from '../support/log/sealing.ts'
 import { sqliteKit } from '../support/projections/kit.ts'
 import { property } from '../support/property.ts'
-import { BEFORE } from '../support/sealing.ts'
 
 test('the tables of documents are the same however they caught up, and after a rebuild', async () => {
   await fc.assert(

@@ -8,7 +8,7 @@ import type { Home } from '../../projections/engine/store/home.ts'
 import { SqliteHome } from '../../projections/engine/store/sqlite-home.ts'
 import { Projections } from '../../projections/projections.ts'
 import { tempFolder } from '../support/folders.ts'
-import { describeWithSharedPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../support/projections/rebuilding.ts'
 import { tell } from '../support/projections/tell.ts'
 

@@ -8,7 +8,7 @@ import { eventStarts } from '../../projections/engine/queries/events.ts'
 import type { Database } from '../../projections/engine/schema/database.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
 import { tempFolder } from '../support/folders.ts'
-import { describeWithSharedPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres/postgres.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 
 // Questions that the API asks find their rows by an index, however many others there are.

@@ -15,7 +15,7 @@ import type { Anchor } from '../../domain/proof/kind.ts'
 import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
 import { LogAnchors } from '../../domain/proof/runtime/anchors.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
-import { standing } from '../support/standing-clock.ts'
+import { standing } from '../support/time/standing-clock.ts'
 import { signedLog } from './support.ts'
 
 function folder(): string {

@@ -10,8 +10,8 @@ import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
 import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { MemoryBlobs } from '../support/harness.ts'
-import { BEFORE, NEW, Sealer, type Tip } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE, NEW, Sealer, type Tip } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 
 const identity = { bytes: (length: number) => new Uint8Array(length).fill(7) }
 const STREAMS = ['agent-a1', 'agent-a2', 'document-d1']

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { freshFolders } from '../support/folders.ts'
 import { call, calls, completes, harness, testSpec } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { tool } from '../support/story.ts'
 
 test('calls whose absolute and relative paths lead to one file run one after the other; one that leads out is refused', async () => {

@@ -6,7 +6,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { type LogLoss, sealLoss } from '../../domain/log/loss/loss.ts'
 import { saltBody, seal } from '../../domain/log/seal.ts'
 import { USER } from '../support/harness.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 const loss = (id: string): LogLoss => ({ id, end: 1, mark: null, tables: null, vanished: [], gaps: [] })
 const portsOf = (log: MemoryLog) => ({

@@ -9,9 +9,9 @@ import { StreamVerifier } from '../../domain/log/verify.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
 import { openLog, standIn } from '../support/eventstore/logs.ts'
 import { tempFolder } from '../support/folders.ts'
-import { collect } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { collect } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
+import { VirtualClock } from '../support/time/virtual-clock.ts'
 
 const reused = { code: 'IDEMPOTENCY_KEY_REUSED' }
 let salts = 0

@@ -9,7 +9,7 @@ import type { Clock } from '../../domain/ports/index.ts'
 import type { RoleDefinition } from '../../domain/tree/spec.ts'
 import { freshFolders } from '../support/folders.ts'
 import { call, calls, completes } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { given, type Said, tool } from '../support/story.ts'
 
 // Gates that run a command of the user's (CONTRACTS 10): exit code 0 holds, the output is the evidence.

@@ -13,8 +13,8 @@ import type { StreamPorts } from '../../domain/stream/runtime/ports.ts'
 import { verifyStream } from '../../domain/stream/runtime/verify.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
-import { BEFORE } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 
 // CONTRACTS 14, ContextStore: in memory and in the log.
 

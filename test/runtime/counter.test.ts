@@ -15,8 +15,8 @@ import { type CounterMailbox, counterStream, mailboxOf, ringBells } from '../sup
 import { StandIn } from '../support/eventstore/stand-in.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
-import { BEFORE, collect } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE, collect } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 
 // A counter with one effect, without an agent: what the write path does for agents it does for any kind of stream.
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ModelError, ToolError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 
 const echo = { spec: toolSpec('echo'), run: async (args: object) => ({ content: args as never }) }
 

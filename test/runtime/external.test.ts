@@ -14,8 +14,8 @@ import { StandIn } from '../support/eventstore/stand-in.ts'
 import { ENDED, Puppet, settled } from '../support/external/in-process.ts'
 import { tempFolder } from '../support/folders.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
-import { BEFORE } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 
 // DESIGN, External runs: the stream of a run is written through the same path as an agent's.
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../domain/ports/index.ts'
 import type { RoleDefinition } from '../../domain/tree/spec.ts'
 import { freshFolders } from '../support/folders.ts'
 import { call, calls, completes } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { given, type Said, tool } from '../support/story.ts'
 
 // What the gates look at in a real folder (CONTRACTS 10).

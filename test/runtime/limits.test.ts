@@ -3,10 +3,10 @@ import { controlTools } from '../../domain/agent/control/registry.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Workspace } from '../../domain/ports/index.ts'
 import { SNAPSHOT_EVERY } from '../../domain/stream/runtime/snapshots.ts'
-import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, testSpec, USER } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { faulty } from '../support/log/faulty.ts'
 import { NEVER } from '../support/process.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { given, tool } from '../support/story.ts'
 
 // Nothing that the runtime asks of the world holds it for ever. The clock's time is no time here.

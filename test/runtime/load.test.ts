@@ -3,8 +3,8 @@ import { AgentMailbox } from '../../domain/agent/runtime/mailbox.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec, USER } from '../support/harness.ts'
+import { faulty } from '../support/log/faulty.ts'
 import { given, LONG_DETAIL } from '../support/story.ts'
 
 // What a mailbox knows of an agent is all of it or nothing, whatever fails while it is read.

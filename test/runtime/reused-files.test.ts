@@ -9,7 +9,7 @@ import type { CrashPoint } from '../../domain/ports/runtime.ts'
 import { SAMPLED, sampleOf } from '../support/faults/seed.ts'
 import { freshFolders } from '../support/folders.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { given, tool } from '../support/story.ts'
 
 // A fork that takes recorded outcomes has the files of each call that changed them, in its own folder.

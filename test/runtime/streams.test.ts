@@ -6,8 +6,8 @@ import { unsalted } from '../../domain/log/seal.ts'
 import type { AnyAggregate } from '../../domain/stream/aggregate.ts'
 import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { MemoryBlobs, MemoryIntents } from '../support/harness.ts'
-import { BEFORE } from '../support/sealing.ts'
-import { standing } from '../support/standing-clock.ts'
+import { BEFORE } from '../support/log/sealing.ts'
+import { standing } from '../support/time/standing-clock.ts'
 import { ticket } from '../toy-kind/ticket/kind.ts'
 
 // Streams of a kind without a driver and without a service of its own.

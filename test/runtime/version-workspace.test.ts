@@ -4,7 +4,7 @@ import { treeAt } from '../../domain/agent/runtime/history/replay.ts'
 import type { Workspace } from '../../domain/ports/index.ts'
 import type { Environment } from '../../domain/ports/runtime.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { NO_SECRETS } from '../support/no-secrets.ts'
+import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { type Given, given, tool } from '../support/story.ts'
 
 const NEVER = new Promise<never>(() => undefined)

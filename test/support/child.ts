@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-export const LOG_CHILD = fileURLToPath(new URL('./log-child.ts', import.meta.url))
+export const LOG_CHILD = fileURLToPath(new URL('./log/log-child.ts', import.meta.url))
 
 export interface Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>

@@ -21,7 +21,7 @@ import type {
 import type { Environment, RuntimePorts } from '../../domain/ports/runtime.ts'
 import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/stream/runtime/retry.ts'
 import { AgentSpec } from '../../domain/tree/spec.ts'
-import { NO_SECRETS } from './no-secrets.ts'
+import { NO_SECRETS } from './secrets/no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }
 

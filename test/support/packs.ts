@@ -6,8 +6,8 @@ import { formatNote, type NoteSigner, signatureLine } from '../../domain/log/pro
 import { type PackedEvent, packedEventLine, packedProofLine } from '../../domain/log/proof/pack.ts'
 import { formatPolicy } from '../../domain/log/proof/policy.ts'
 import { edgeRoot, eventLeaf } from '../../domain/log/proof/tree.ts'
+import { NEW, Sealer, type Tip, tipOf } from './log/sealing.ts'
 import { StoredTree } from './merkle.ts'
-import { NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
 /** The files of a pack. */
 export type Pack = Record<string, string>

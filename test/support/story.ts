@@ -5,7 +5,7 @@ import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports/index.ts'
 import { type Answer, harness, seededRandom, type TestPorts, testSpec, toolSpec, USER, withTools } from './harness.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { VirtualClock } from './time/virtual-clock.ts'
 
 export type Said = Partial<ModelOutcome> | Error | Answer
 

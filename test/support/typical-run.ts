@@ -1,6 +1,6 @@
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { Json } from '../../domain/log/json.ts'
-import { type Draft, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
+import { type Draft, NEW, Sealer, type Tip, tipOf } from './log/sealing.ts'
 
 const WORDS =
   'the file test error function returns value import export const agent reads writes module because expected string ' +

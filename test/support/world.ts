@@ -11,11 +11,11 @@ import type { CrashPoint, RuntimePorts } from '../../domain/ports/runtime.ts'
 import type { DriveEnd } from '../../domain/tree/runtime/drive.ts'
 import type { AgentSpec } from '../../domain/tree/spec.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
-import { NO_SECRETS } from './no-secrets.ts'
 import { commandOf } from './person-requests.ts'
 import { outcomeOf, type PersonRequest, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
 import { type Fate, NEVER, Process } from './process.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { NO_SECRETS } from './secrets/no-secrets.ts'
+import { VirtualClock } from './time/virtual-clock.ts'
 
 /** A log, a clock, tools with outside effects, people, and processes that start and die. */
 export class World {

@@ -125,7 +125,7 @@ test('a rebuild gives the same rows, before an erasure and after it', () => {
 })
 
 test('without the kind, its streams stay readable and are proved by their chain', async () => {
-  const { inProcess } = await import('../api/cli-support.ts')
+  const { inProcess } = await import('../api/support/cli.ts')
   const { code, out } = await inProcess(['--data', open, '-o', 'json', 'streams', 'verify', 'ticket-t1'])
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ ok: true, events: 1, digests: 0 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
-import { mutationPlugin } from '../support/mutation.ts'
+import { mutationPlugin } from '../support/mutations/mutation.ts'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/programs/missing-programs.ts'
 
 mustBeComplete()
 

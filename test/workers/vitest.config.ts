@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/programs/missing-programs.ts'
 
 mustBeComplete()
 

@@ -6,13 +6,13 @@ import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { MARKER, reap } from '../../../adapters/sandbox/registry.ts'
 import { checkRequest } from '../../../domain/external/request.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
-import { openFolder } from '../../support/bubblewrap.ts'
 import { start as startProgram } from '../../support/child.ts'
 import { puppetGateway, settled } from '../../support/external/in-process.ts'
 import { DONE, heard, plainBackend, say } from '../../support/external/plain-agent.ts'
 import { plainAgent } from '../../support/external/plain-agent-definition.ts'
 import { freshFolders, tempFolder } from '../../support/folders.ts'
-import { playedTimers } from '../../support/played-timers.ts'
+import { openFolder } from '../../support/programs/bubblewrap.ts'
+import { playedTimers } from '../../support/time/played-timers.ts'
 
 const seenIn = (folder: string) => JSON.parse(readFileSync(join(folder, 'seen.json'), 'utf8'))
 const record = (folder: string) => ({ do: 'record', file: join(folder, 'seen.json') }) as const

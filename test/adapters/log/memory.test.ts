@@ -1,6 +1,6 @@
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
-import { BEFORE } from '../../support/sealing.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 
 eventLogContract({
   name: 'memory',

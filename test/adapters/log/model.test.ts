@@ -5,9 +5,9 @@ import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import type { RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { ask, Model, NAMES, shown, step, told } from '../../support/log-plan.ts'
+import { ask, Model, NAMES, shown, step, told } from '../../support/log/log-plan.ts'
+import { BEFORE, bytesOf, collect, Sealer } from '../../support/log/sealing.ts'
 import { property } from '../../support/property.ts'
-import { BEFORE, bytesOf, collect, Sealer } from '../../support/sealing.ts'
 
 // One generated plan drives the memory log and the SQLite log; every answer must be the same. Permitted differences:
 // - 'late' (older than another stream's last event): only SQLite keeps time over the whole log, and says CONFLICT;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tail } from '../../../adapters/sqlite/log/tail.ts'
-import { NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+import { NEW, Sealer, type Tip, tipOf } from '../../support/log/sealing.ts'
 
 const sealer = new Sealer('tail')
 

@@ -9,7 +9,7 @@ import { GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
 import { confirms } from '../../support/confirm.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { BEFORE, collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'
+import { BEFORE, collect, erasedBody, NEW, Sealer, tipOf } from '../../support/log/sealing.ts'
 
 // Who guesses an erased body whole finds the guess confirmed by nothing that remains.
 

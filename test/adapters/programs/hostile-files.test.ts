@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { never, sh } from '../../support/sandbox-of-each.ts'
+import { never, sh } from '../../support/programs/sandbox-of-each.ts'
 
 // Files that an agent may leave in its workspace run nothing when keepup itself works there.
 

@@ -20,8 +20,8 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { playedTimers } from '../../support/played-timers.ts'
-import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
+import { never, sandboxOfEach, sh } from '../../support/programs/sandbox-of-each.ts'
+import { playedTimers } from '../../support/time/played-timers.ts'
 
 /** Whether any process on the machine has this in its command line. */
 const alive = (needle: string): boolean =>

@@ -8,9 +8,9 @@ import { liesIn } from '../../../adapters/files/inside.ts'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { boundSockets } from '../../../adapters/sandbox/listening.ts'
 import { type ToolSearch, toolPaths } from '../../../adapters/sandbox/toolchains.ts'
-import { openFolder } from '../../support/bubblewrap.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
+import { openFolder } from '../../support/programs/bubblewrap.ts'
+import { never, sandboxOfEach, sh } from '../../support/programs/sandbox-of-each.ts'
 
 describe('the parts of the machine that a command sees', { tags: ['bubblewrap'] }, () => {
   const at = sandboxOfEach()

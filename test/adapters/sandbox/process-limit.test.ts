@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox, UNLIMITED } from '../../../adapters/sandbox/bubblewrap.ts'
 import { canLimit, groupWithLimits, isExempt } from '../../../adapters/sandbox/process-limit.ts'
 import { freshFolders, tempFolder } from '../../support/folders.ts'
-import { never, sh } from '../../support/sandbox-of-each.ts'
+import { never, sh } from '../../support/programs/sandbox-of-each.ts'
 
 describe('the limit of processes', { tags: ['bubblewrap'] }, () => {
   it('holds for every user, or the sandbox says that it does not', async () => {

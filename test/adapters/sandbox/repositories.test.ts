@@ -15,8 +15,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { asOrdinaryUser } from '../../support/ordinary-user.ts'
-import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
+import { asOrdinaryUser } from '../../support/programs/ordinary-user.ts'
+import { never, sandboxOfEach, sh } from '../../support/programs/sandbox-of-each.ts'
 
 describe('repositories in the sandbox', { tags: ['bubblewrap'] }, () => {
   const at = sandboxOfEach()

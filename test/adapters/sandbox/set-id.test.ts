@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { systemCallFilter } from '../../../adapters/sandbox/system-calls.ts'
-import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
-import { type Call, decisionOf } from '../../support/seccomp.ts'
+import { never, sandboxOfEach, sh } from '../../support/programs/sandbox-of-each.ts'
+import { type Call, decisionOf } from '../../support/programs/seccomp.ts'
 
 /** Files with set-user-ID or set-group-ID bits, and devices. */
 const unsafeIn = (folder: string): string =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { sh } from '../../support/sandbox-of-each.ts'
+import { sh } from '../../support/programs/sandbox-of-each.ts'
 
 // A bubblewrap that is ended before its child has asked to end with it leaves that child behind. The window is small, so
 // another program plays such a bubblewrap: its child has a session of its own, ignores SIGTERM and outlives it.

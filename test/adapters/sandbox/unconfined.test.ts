@@ -9,7 +9,7 @@ import { reap } from '../../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
 import type { Command, Sandbox } from '../../../domain/ports/index.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { playedTimers } from '../../support/played-timers.ts'
+import { playedTimers } from '../../support/time/played-timers.ts'
 
 /** Whether control groups can be made here. */
 const probe = makeCgroup(randomUUID())

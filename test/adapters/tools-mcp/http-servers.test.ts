@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { mcpOverHttp } from '../../support/mcp/http-server.ts'
 import { opened } from '../../support/mcp/servers.ts'
-import { webServer } from '../../support/web-server.ts'
+import { webServer } from '../../support/network/web-server.ts'
 
 const result = (id: number, text: string) =>
   JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { mcpOverHttp } from '../../support/mcp/http-server.ts'
 import { opened, QuickClock } from '../../support/mcp/servers.ts'
-import { webServer } from '../../support/web-server.ts'
+import { webServer } from '../../support/network/web-server.ts'
 
 /** A server that knows its sessions until `restart`; then it refuses what comes in one of them with this status. */
 async function withSessions(status = 404) {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { mcpOverHttp } from '../../support/mcp/http-server.ts'
 import { opened } from '../../support/mcp/servers.ts'
-import { longestTurn } from '../../support/turns.ts'
-import { webServer } from '../../support/web-server.ts'
+import { webServer } from '../../support/network/web-server.ts'
+import { longestTurn } from '../../support/time/turns.ts'
 
 // A message of a server over HTTP is bounded before it is parsed, so that it holds up nothing else.
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { McpPool } from '../../../adapters/mcp/pool.ts'
 import { McpServers } from '../../../adapters/mcp/settings.ts'
 import { mcpOverHttp } from '../../support/mcp/http-server.ts'
-import { toolContext, webServer } from '../../support/web-server.ts'
+import { toolContext, webServer } from '../../support/network/web-server.ts'
 
 const answer = JSON.stringify({ jsonrpc: '2.0', id: 0, result: { content: [{ type: 'text', text: 'hi' }] } })
 const ANSWERS = mcpOverHttp((res, id) =>

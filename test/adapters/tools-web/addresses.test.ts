@@ -3,7 +3,7 @@ import { AddressRange, addressRule } from '../../../adapters/web/addresses.ts'
 import type { Resolve } from '../../../adapters/web/connection.ts'
 import { readUrlTool } from '../../../adapters/web/read-url.ts'
 import { ReadUrlSettings } from '../../../adapters/web/settings.ts'
-import { toolContext, type WebServer, webServer } from '../../support/web-server.ts'
+import { toolContext, type WebServer, webServer } from '../../support/network/web-server.ts'
 
 describe('the rule of addresses', () => {
   const rule = addressRule([])

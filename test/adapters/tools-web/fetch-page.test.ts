@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressRule } from '../../../adapters/web/addresses.ts'
 import { systemResolve } from '../../../adapters/web/connection.ts'
 import { type FetchLimits, fetchPage } from '../../../adapters/web/fetch-page.ts'
-import { webServer } from '../../support/web-server.ts'
+import { webServer } from '../../support/network/web-server.ts'
 
 const LIMITS: FetchLimits = { timeMs: 20_000, maxBytes: 1_000_000, maxRedirects: 5 }
 

@@ -6,8 +6,8 @@ import { ReadUrlSettings } from '../../../adapters/web/settings.ts'
 import { RESULT_BYTES } from '../../../domain/calls/bounded.ts'
 import type { ToolContext, ToolResult } from '../../../domain/ports/index.ts'
 import { SAMPLED, sampleOf } from '../../support/faults/seed.ts'
+import { toolContext, webServer } from '../../support/network/web-server.ts'
 import { pdfLine, pdfOf, pdfPages } from '../../support/pdf.ts'
-import { toolContext, webServer } from '../../support/web-server.ts'
 
 const settings = ReadUrlSettings.parse({ allow: ['127.0.0.1'] })
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readUrlTool } from '../../../adapters/web/read-url.ts'
 import { ReadUrlSettings } from '../../../adapters/web/settings.ts'
-import { toolContext, webServer } from '../../support/web-server.ts'
+import { toolContext, webServer } from '../../support/network/web-server.ts'
 
 const OUTSIDE = '127.0.0.1'
 const INSIDE = '127.0.0.2'

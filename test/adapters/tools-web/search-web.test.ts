@@ -4,7 +4,7 @@ import { WebSettings } from '../../../adapters/web/settings.ts'
 import { webTools } from '../../../adapters/web/web-tools.ts'
 import { RESULT_BYTES } from '../../../domain/calls/bounded.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
-import { toolContext, type WebServer, webServer } from '../../support/web-server.ts'
+import { toolContext, type WebServer, webServer } from '../../support/network/web-server.ts'
 
 const secret = async (name: string) => {
   if (name === 'BRAVE_SEARCH_API_KEY') return 'token-0123456789'

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Command, Sandbox, ToolContext } from '../../../domain/ports/index.ts'
 import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { playedTimers } from '../../support/played-timers.ts'
+import { playedTimers } from '../../support/time/played-timers.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let context: ToolContext

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ToolContext } from '../../../domain/ports/index.ts'
 import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { longestTurn } from '../../support/turns.ts'
+import { longestTurn } from '../../support/time/turns.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let context: ToolContext

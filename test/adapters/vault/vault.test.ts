@@ -20,8 +20,8 @@ import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
 import type { Vault } from '../../../domain/ports/index.ts'
 import { createRedactor, reference } from '../../../domain/secrets/redactor.ts'
-import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { turnsDuring } from '../../support/time/event-loop.ts'
 
 let folders: ReturnType<typeof freshFolders>
 const open = (env: NodeJS.ProcessEnv = {}) => openVault({ dataFolder: folders.data, env })

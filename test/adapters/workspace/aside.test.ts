@@ -6,7 +6,7 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { storeBlobs } from '../../../adapters/workspace/shadow-repository.ts'
 import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
-import { asOrdinaryUser } from '../../support/ordinary-user.ts'
+import { asOrdinaryUser } from '../../support/programs/ordinary-user.ts'
 
 const SECRET = 'hunter2-and-more'
 const { redactBytes } = createRedactor({ key: new Uint8Array(32), known: [SECRET] })

@@ -7,8 +7,8 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { searchFiles } from '../../../adapters/workspace/search.ts'
 import { openShadowRepository } from '../../../adapters/workspace/shadow-repository.ts'
 import type { SearchQuery, Workspace } from '../../../domain/ports/index.ts'
-import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { turnsDuring } from '../../support/time/event-loop.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let ws: Workspace

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, type TestContext, test } from 'vitest
 import { claudeCode } from '../../../adapters/agents/cli/claude-code.ts'
 import { openKeepUp } from '../../../api/index.ts'
 import { unsalted } from '../../../domain/log/seal.ts'
-import { noting } from '../../api/agent-tools-support.ts'
+import { noting } from '../../api/support/agent-tools.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { CACHE, CLIS, installed, type RealCli } from './clis.ts'
 import { ANSWER, NOTED, prompt, standIn } from './stand-in.ts'

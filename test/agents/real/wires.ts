@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { callBlock, start, stop, streamEvents, textBlock } from '../../support/anthropic-wire.ts'
-import { beginStream, sendJson } from '../../support/loopback.ts'
-import { call, delta, finish, streamChunks, usage } from '../../support/openai-wire.ts'
+import { callBlock, start, stop, streamEvents, textBlock } from '../../support/models/anthropic-wire.ts'
+import { call, delta, finish, streamChunks, usage } from '../../support/models/openai-wire.ts'
+import { beginStream, sendJson } from '../../support/network/loopback.ts'
 import type { Asked, Wire } from './stand-in.ts'
 
 // The answers of four APIs of models, as far as the command lines read them. Each counts 100 tokens in and 7 out.

@@ -10,7 +10,7 @@ import { LiveHub } from '../../../api/process/live/hub.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { deployment } from './deployment.ts'
 
 /** A process on servers where `due` is due, whose drives are played. */

@@ -7,8 +7,8 @@ import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { ENDED, Puppet } from '../../support/external/in-process.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
-import { BEFORE } from '../../support/sealing.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
+import { VirtualClock } from '../../support/time/virtual-clock.ts'
 
 // On servers: the lease tells others not to look; the epoch in the log says who drives.
 

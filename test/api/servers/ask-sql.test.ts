@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { filled, savedQuestions } from '../../../api/operations/sql/saved.ts'
 import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { tell } from '../../support/projections/tell.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
 describeWithSharedPostgres('schemas in the way of the command line', (server) => {

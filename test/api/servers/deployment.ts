@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { cliFolder, inProcess } from '../cli-support.ts'
+import { cliFolder, inProcess } from '../support/cli.ts'
 
 /** A data folder and an event store for the tests of a group. */
 export function deployment() {

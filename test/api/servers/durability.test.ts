@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { unsafeIn } from '../../../api/process/servers/durability.ts'
 import { openPool } from '../../../projections/postgres.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
 describeWithPostgres('a PostgreSQL that may lose what it has acknowledged', (server) => {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { alike } from '../../../api/operations/notices.ts'
 import { named } from '../../../projections/engine/postgres/failures.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 
 it('messages are alike where only numbers, cursors and names of files differ', () => {
   const full = (n: number) => `PostgreSQL has no room (could not extend file "base/5/${n}.1": No space left); make room`

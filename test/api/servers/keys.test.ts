@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startRun } from '../../../api/operations/runs/start-run.ts'
 import { ConfigSchema } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { deployment } from './deployment.ts'
 
 describeWithSharedPostgres('one Idempotency-Key in two processes at once', (server) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { MemoryLeases } from '../../../adapters/memory/leases.ts'
 import { takeLease } from '../../../api/process/servers/lease.ts'
 import type { Leases } from '../../../domain/ports/index.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { VirtualClock } from '../../support/time/virtual-clock.ts'
 
 const lostOf = (lost: AbortSignal) =>
   new Promise<string>((resolve) => {

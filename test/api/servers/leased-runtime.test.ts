@@ -18,7 +18,7 @@ import {
   toolSpec,
   USER,
 } from '../../support/harness.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 // Several processes over one log, as several runtimes in this one.
 

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { lookAtServers } from '../../../api/process/servers/inspect-servers.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
-import { cliFolder, inProcess } from '../cli-support.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
+import { cliFolder, inProcess } from '../support/cli.ts'
 import { wayTo } from './deployment.ts'
 
 describeWithSharedPostgres('a look at servers', (server) => {

@@ -6,10 +6,10 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/index.ts'
 import { call, calls, completes, harness, seededRandom, testSpec } from '../../support/harness.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
 import { tool } from '../../support/story.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import { VirtualClock } from '../../support/time/virtual-clock.ts'
 
 const newLog = () => new MemoryLog({ random: seededRandom('one log'), clock: { now: () => 0 } })
 

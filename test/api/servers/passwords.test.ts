@@ -1,7 +1,7 @@
 import { afterEach, expect, it, test, vi } from 'vitest'
 import { passwordsOf } from '../../../api/process/servers/passwords.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
-import { inProcess } from '../cli-support.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
+import { inProcess } from '../support/cli.ts'
 import { deployment } from './deployment.ts'
 
 const of = (postgres: string, eventstore = 'esdb://a:2113?tls=false') => new Set(passwordsOf({ eventstore, postgres }))

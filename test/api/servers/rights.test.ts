@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { rightsIn } from '../../../api/process/servers/rights.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithSharedPostgres('rights of a deployment', (server) => {
   it('are not those on what another application has put beside it, or has called like a part of it', async () => {

@@ -6,12 +6,12 @@ import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases } from '../../../domain/ports/index.ts'
 import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
 import { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 const numbers = Array.from({ length: 60 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 const clock = standing()

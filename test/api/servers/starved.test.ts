@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { openKeepUp } from '../../../api/index.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 
 const turns = [{ calls: [{ tool: 'complete_task', arguments: { summary: 'Done.' } }] }]
 

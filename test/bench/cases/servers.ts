@@ -1,4 +1,4 @@
-import { found } from '../../support/postgres-server.ts'
+import { found } from '../../support/postgres/postgres-server.ts'
 import type { Bench, Case } from '../bench.ts'
 import { openPlace } from '../servers/place.ts'
 import { cpuOfTables } from '../servers/tables.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { found } from '../../support/postgres-server.ts'
+import { found } from '../../support/postgres/postgres-server.ts'
 import { asJson, asTable } from '../table.ts'
 import { manyStreams, oneStream } from './appends.ts'
 import { openPlace } from './place.ts'

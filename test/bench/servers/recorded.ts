@@ -4,7 +4,7 @@ import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { MemoryBlobs } from '../../support/harness.ts'
-import { NO_SECRETS } from '../../support/no-secrets.ts'
+import { NO_SECRETS } from '../../support/secrets/no-secrets.ts'
 import { benchModel, benchSpec, readFile } from '../agent.ts'
 
 /** An append as a run has made it. */

@@ -9,10 +9,10 @@ import {
   showStoredVariable,
 } from '../../../projections/store/queries.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog as WrittenLog } from '../../support/projections/memory-log.ts'
-import { BEFORE } from '../../support/sealing.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 const ANN = { kind: 'user', id: 'ann' } as const
 

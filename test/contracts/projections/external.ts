@@ -12,9 +12,9 @@ import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { dueBefore } from '../../../projections/engine/queries/due.ts'
 import { ENDED, Puppet } from '../../support/external/in-process.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
-import { BEFORE } from '../../support/sealing.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 const ANN = { kind: 'user', id: 'ann' } as const
 const USAGE = {

@@ -6,9 +6,9 @@ import { checkChain, checkNext } from '../../../domain/log/chain.ts'
 import { Header, type SealedEvent } from '../../../domain/log/envelope.ts'
 import { logIdOf, sealIdentity } from '../../../domain/log/identity.ts'
 import { GENESIS, SALT_BYTES } from '../../../domain/log/seal.ts'
-import { anyHeader } from '../../support/headers.ts'
+import { anyHeader } from '../../support/log/headers.ts'
+import { bytesOf, NEW, Sealer, tipOf } from '../../support/log/sealing.ts'
 import { property } from '../../support/property.ts'
-import { bytesOf, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const refusal = (code: string) => expect.objectContaining({ code })
 const INVALID = refusal('APPEND_INVALID')

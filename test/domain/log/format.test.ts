@@ -7,7 +7,7 @@ import { Header } from '../../../domain/log/envelope.ts'
 import { base32, runIdOf } from '../../../domain/log/ids.ts'
 import { appendRoot, EMPTY_ROOT, type Root } from '../../../domain/log/root.ts'
 import { bodyHash, chainHash, eventId, GENESIS, saltBody, seal, sealedBody } from '../../../domain/log/seal.ts'
-import { anyHeader } from '../../support/headers.ts'
+import { anyHeader } from '../../support/log/headers.ts'
 import { property } from '../../support/property.ts'
 
 const hash64 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Header } from '../../../domain/log/envelope.ts'
 import { isHeader } from '../../../domain/log/header.ts'
-import { anyHeader } from '../../support/headers.ts'
+import { anyHeader } from '../../support/log/headers.ts'
 import { property } from '../../support/property.ts'
 
 describe('a header', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { type Blobs, StreamVerifier } from '../../../domain/log/verify.ts'
+import { NEW, Sealer, tipOf } from '../../support/log/sealing.ts'
 import { property } from '../../support/property.ts'
-import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
 
 const stream = 'agent-a1'
 

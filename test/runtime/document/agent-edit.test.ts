@@ -7,7 +7,7 @@ import type { DocumentEvent } from '../../../domain/document/stream/events.ts'
 import { Person } from '../../support/documents/person.ts'
 import { ANN, DocumentGateway, eventsOf, made, portsOver, textsOf } from '../../support/documents/runtime.ts'
 import { ToolDesk } from '../../support/documents/tools.ts'
-import { BEFORE } from '../../support/sealing.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 
 function world(html = '<p>one</p><p>two</p>') {
   const log = new MemoryLog({ clock: BEFORE })

@@ -11,7 +11,7 @@ import {
   replaceFirst,
   requestFor,
 } from '../../support/documents/runtime.ts'
-import { BEFORE } from '../../support/sealing.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 
 const HEAD = Number.MAX_SAFE_INTEGER
 

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { replaced } from '../../../domain/stream/runtime/replaced.ts'
 import { ANN, DocumentGateway, made, portsOver, replaceFirst, requestFor } from '../../support/documents/runtime.ts'
-import { MemoryRequestCache } from '../../support/memory-request-cache.ts'
-import { BEFORE } from '../../support/sealing.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
+import { MemoryRequestCache } from '../../support/models/memory-request-cache.ts'
 
 test('a log that cannot empty an event refuses the erasure, and nothing is changed', async () => {
   const log = new MemoryLog({ clock: BEFORE })

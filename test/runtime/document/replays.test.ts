@@ -21,8 +21,8 @@ import {
 import { SHORT } from '../../support/eventstore/logs.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 import { property } from '../../support/property.ts'
-import { BEFORE } from '../../support/sealing.ts'
 
 const server = await new StandIn().start()
 afterAll(() => server.stop())

@@ -13,7 +13,7 @@ import {
   textsOf,
 } from '../../support/documents/runtime.ts'
 import { ToolDesk } from '../../support/documents/tools.ts'
-import { BEFORE } from '../../support/sealing.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
 
 const SECRET = 'hunter2&co'
 const redact = (text: string) => text.replaceAll(SECRET, '[hidden]').replaceAll('hunter2\\u0026co', '[hidden]')

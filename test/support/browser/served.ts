@@ -8,7 +8,7 @@ import { loadConfig } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import { type LocalBackend, localBackend } from '../../../api/process/owner/local.ts'
 import type { AgentBackend } from '../../../domain/ports/external.ts'
-import { giveSign, workspaces, writeScript } from '../../api/script.ts'
+import { giveSign, workspaces, writeScript } from '../../api/support/script.ts'
 
 export interface Served {
   readonly url: string

@@ -1,9 +1,9 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
 const gateway = 'test/domain/external/gateway.test.ts'
-const http = 'test/api/http-agents.test.ts'
+const http = 'test/api/http/agents.test.ts'
 const rule = 'seed 002'
 
 /** Every requirement of seed 002 (CONTRACTS 13), and keepup's additions. */

@@ -1,11 +1,11 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
 const decided = 'test/domain/external/delegated.test.ts'
 const law = 'test/laws/tree-backends.test.ts'
-const api = 'test/api/agent-delegation.test.ts'
-const views = 'test/api/agent-delegation-views.test.ts'
+const api = 'test/api/agents/agent-delegation.test.ts'
+const views = 'test/api/agents/agent-delegation-views.test.ts'
 const rule = 'delegation to another agent'
 const calls = 'keepup’s tools for another agent'
 const outside = 'test/domain/external/own-tools.test.ts'
@@ -121,7 +121,7 @@ export const DELEGATED: readonly Rule[] = [
   {
     rule: calls,
     says: 'what its options govern is not offered a second time',
-    test: 'test/api/agent-tools.test.ts',
+    test: 'test/api/agents/agent-tools.test.ts',
     name: 'a call is judged, recorded',
     fault: fault('domain/tree/outside-tools.ts', 'toolsForOther', drop('operand', 'ITS_OWN')),
   },
@@ -177,7 +177,7 @@ export const DELEGATED: readonly Rule[] = [
   {
     rule: calls,
     says: 'secrets are hidden before a call is recorded, and resolved where it is performed',
-    test: 'test/api/agent-tools-ends.test.ts',
+    test: 'test/api/agents/agent-tools-ends.test.ts',
     name: 'a secret is resolved for the tool',
     fault: fault('domain/external/runtime/given-tools.ts', '#ask', replace('value', 'args plain', 'plain')),
   },

@@ -1,4 +1,4 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { behaviour, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.1 to 5.3: how runs end, recover and call tools. */

@@ -1,4 +1,4 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { behaviour, fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -9,33 +9,33 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'event log',
     says: 'a read holds all that comes before a head taken earlier',
-    test: 'test/adapters/log/sqlite-answers.test.ts',
+    test: 'test/adapters/log/sqlite/answers.test.ts',
     name: 'misses nothing of it',
     fault: fault('adapters/sqlite/log/log.ts', '#last', drop('operand', '#tail')),
   },
   {
     rule: 'event log',
     says: 'a body is gone only together with the fact that names it',
-    test: 'test/adapters/log/sqlite-answers.test.ts',
+    test: 'test/adapters/log/sqlite/answers.test.ts',
     name: 'a body that it erases',
     fault: fault('adapters/sqlite/log/log.ts', 'append', replace('call', 'rest', '$1')),
   },
   {
     rule: 'the stream of events',
     says: 'a heartbeat parts no event from its end',
-    test: 'test/api/stream-response.test.ts',
+    test: 'test/api/http/stream-response.test.ts',
     fault: fault('api/http/stream-response.ts', 'beat', drop('operand', 'isAsked')),
   },
   {
     rule: 'erasure',
     says: 'what was read before an erasure is written into no file after it',
-    test: 'test/api/plan-emptied.test.ts',
+    test: 'test/api/operations/plan-emptied.test.ts',
     fault: fault('api/operations/plan/plan-persistence.ts', 'keep', replace('call', 'run', 'this.#keep($1)')),
   },
   {
     rule: 'erasure',
     says: 'no snapshot holds a body that was erased while an append was on its way',
-    test: runtime('erased'),
+    test: runtime('contents/erased'),
     fault: fault('domain/stream/runtime/mailbox.ts', 'decideOnce', drop('operand', 'stale')),
   },
   {
@@ -51,13 +51,13 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'late answers of models',
     says: 'the true use of a lost attempt replaces its estimate',
-    test: behaviour('5.9-late'),
+    test: behaviour('history/5.9-late'),
     fault: fault('domain/agent/state/evolve-turns.ts', 'evolveLateAnswer', replace('value', 'spent', 'state.spent')),
   },
   {
     rule: 'late answers of models',
     says: 'an answer is one of its turn and attempt',
-    test: behaviour('5.9-late'),
+    test: behaviour('history/5.9-late'),
     fault: fault('domain/agent/state/evolve-turns.ts', 'lostAttemptOf', replace('operator', '=== turn', '>')),
   },
   {
@@ -88,7 +88,7 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'secrets',
     says: 'a named secret is for the runs that were given it',
-    test: 'test/api/boundary.test.ts',
+    test: 'test/api/process/boundary.test.ts',
     fault: fault('api/process/host/secret-use.ts', 'secretsFor', replace('condition', 'found', 'false')),
   },
   {
@@ -101,25 +101,25 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'secrets',
     says: 'a key that stands twice hides nothing',
-    test: runtime('redact'),
+    test: runtime('contents/redact'),
     fault: fault('domain/calls/requested-calls.ts', 'parse', replace('condition', 'jsonFault', "text.startsWith('{')")),
   },
   {
     rule: 'erasure',
     says: 'the parts of erased bodies that the fold needs are kept',
-    test: runtime('erase-many'),
+    test: runtime('contents/erase-many'),
     fault: fault('domain/stream/runtime/erasure/facts.ts', 'factsOf', replace('condition', 'left', 'false')),
   },
   {
     rule: 'erasure',
     says: 'nothing that was said is kept of them',
-    test: runtime('erase-many'),
+    test: runtime('contents/erase-many'),
     fault: fault('domain/tree/erased-spec.ts', 'withoutText', replace('operand', 'roleWithoutText', 'role')),
   },
   {
     rule: 'erasure',
     says: 'bodies of more than one append are all erased',
-    test: runtime('erase-many'),
+    test: runtime('contents/erase-many'),
     fault: fault('domain/stream/runtime/erasure/erase.ts', 'erase', replace('condition', 'gone', 'true')),
   },
 ]

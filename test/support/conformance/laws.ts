@@ -1,5 +1,5 @@
-import { drop, replace } from '../edits.ts'
-import type { Mutation } from '../mutation.ts'
+import { drop, replace } from '../mutations/edits.ts'
+import type { Mutation } from '../mutations/mutation.ts'
 import { fault, law } from './row.ts'
 
 /** A law of DESIGN, with a fault that its test catches. */
@@ -46,7 +46,7 @@ export const LAWS: readonly Caught[] = [
   {
     law: '2',
     says: 'damage that an earlier reader has looked past is not given to the next one',
-    test: 'test/adapters/log/eventstore-damage.test.ts',
+    test: 'test/adapters/log/eventstore/damage.test.ts',
     fault: fault('adapters/eventstore/follow.ts', 'noted', replace('value', 'damaged', 'false')),
   },
   {

@@ -1,14 +1,14 @@
-import { drop, replace, reworded } from '../edits.ts'
+import { drop, replace, reworded } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
-const OUTLINES = 'test/api/web-page.test.ts'
-const POINTS = 'test/api/agent-events.test.ts'
-const MOMENTS = 'test/api/tree-at.test.ts'
-const FEED = 'test/api/event-feed.test.ts'
+const OUTLINES = 'test/api/web/page.test.ts'
+const POINTS = 'test/api/agents/agent-events.test.ts'
+const MOMENTS = 'test/api/operations/tree-at.test.ts'
+const FEED = 'test/api/operations/event-feed.test.ts'
 const NUMBERS = 'test/projections/queries.test.ts'
-const LISTS = 'test/api/web-lists.test.ts'
-const HUB = 'test/api/web-feed.test.ts'
+const LISTS = 'test/api/web/lists.test.ts'
+const HUB = 'test/api/web/feed.test.ts'
 
 /** Rules for the run page and its event streams. */
 export const PAGE: readonly Rule[] = [
@@ -119,7 +119,7 @@ export const PAGE: readonly Rule[] = [
   {
     rule: 'what people are asked',
     says: 'the page says that a restore of files has not ended',
-    test: 'test/api/web-reasons.test.ts',
+    test: 'test/api/web/reasons.test.ts',
     name: 'whose files are half put back',
     fault: fault('api/web/run/reasons.ts', 'reasonsOf', replace('operand', 'restoring null', 'false')),
   },
@@ -154,7 +154,7 @@ export const PAGE: readonly Rule[] = [
   {
     rule: 'pages of events',
     says: 'large pieces are not gathered in memory',
-    test: 'test/api/gathered.test.ts',
+    test: 'test/api/http/gathered.test.ts',
     fault: fault(
       'api/operations/events/batched-stream.ts',
       'gathered',

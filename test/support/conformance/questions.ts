@@ -1,8 +1,8 @@
-import { drop, replace, reworded } from '../edits.ts'
+import { drop, replace, reworded } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
-const ASKED = 'test/api/ask-sql.test.ts'
+const ASKED = 'test/api/audit/ask-sql.test.ts'
 
 /** Questions in SQL, and figures. */
 export const QUESTIONS: readonly Rule[] = [

@@ -1,4 +1,4 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { behaviour, fault, law, type Row } from './row.ts'
 
 /** Seed 000, 5.4 to 5.8: delegation, recording, routing and edits. */
@@ -19,7 +19,7 @@ export const RECORDING: readonly Row[] = [
   {
     must: '5.4.3',
     says: 'child artifacts are registered with the parent',
-    test: 'test/runtime/tree-artifacts.test.ts',
+    test: 'test/runtime/tree/tree-artifacts.test.ts',
     fault: fault(
       'domain/agent/decide/decide-deliveries.ts',
       'accept:deliver_artifact',
@@ -134,7 +134,7 @@ export const RECORDING: readonly Row[] = [
   {
     must: '5.8.2',
     says: 'requests name frontier and context hashes',
-    test: 'test/api/documents.test.ts',
+    test: 'test/api/documents/documents.test.ts',
     name: 'a span without a precondition',
     fault: fault('domain/document/envelope/structure.ts', 'unconditioned', replace('condition', 'without', 'true')),
   },

@@ -1,4 +1,4 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { behaviour, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.9 to 5.12: replay, errors, context, security. */
@@ -6,21 +6,21 @@ export const REPEATING: readonly Row[] = [
   {
     must: '5.9.1',
     says: 'tool calls have stable ids',
-    test: behaviour('5.9-replay'),
+    test: behaviour('history/5.9-replay'),
     name: '5.9.1',
     fault: fault('domain/agent/state/evolve-calls.ts', 'openedCalls', replace('word', 'turn', 'revision')),
   },
   {
     must: '5.9.2',
     says: 'inputs and outputs of tools are recorded',
-    test: behaviour('5.9-replay'),
+    test: behaviour('history/5.9-replay'),
     name: '5.9.2',
     fault: fault('domain/calls/decide/endings.ts', 'endCall', drop('entry', 'content')),
   },
   {
     must: '5.9.3',
     says: 'a call with side effects is not executed again without approval',
-    test: behaviour('5.9-replay'),
+    test: behaviour('history/5.9-replay'),
     name: '5.9.3',
     fault: fault('domain/calls/decide/proceed.ts', 'inDoubt', drop('operand', 'irreversible')),
   },
@@ -97,7 +97,7 @@ export const REPEATING: readonly Row[] = [
   {
     must: '5.12.3',
     says: 'children do not inherit elevated permissions',
-    test: 'test/runtime/tree-permissions.test.ts',
+    test: 'test/runtime/tree/tree-permissions.test.ts',
     fault: fault('domain/calls/policy-engine.ts', 'mayLift', replace('operand', 'phase', 'true')),
   },
   {

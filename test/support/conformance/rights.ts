@@ -1,4 +1,4 @@
-import { replace } from '../edits.ts'
+import { replace } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -46,7 +46,7 @@ export const RIGHTS: readonly Rule[] = [
   {
     rule: servers,
     says: 'a tool that is not the one that was recorded is not called',
-    test: 'test/api/mcp.test.ts',
+    test: 'test/api/library/mcp.test.ts',
     name: 'than the recorded one is not called',
     fault: fault('api/process/host/outside-tools.ts', '#offered', replace('condition', 'changed', 'true')),
   },
@@ -59,14 +59,14 @@ export const RIGHTS: readonly Rule[] = [
   {
     rule: served,
     says: 'a read-only server offers nothing that records',
-    test: 'test/api/mcp-served.test.ts',
+    test: 'test/api/library/mcp-served.test.ts',
     name: 'offers nothing that records',
     fault: fault('api/mcp/server.ts', 'mcpServer', replace('condition', 'readOnly', 'false')),
   },
   {
     rule: served,
     says: 'a refusal is an answer in words, with its code',
-    test: 'test/api/mcp-served.test.ts',
+    test: 'test/api/library/mcp-served.test.ts',
     name: 'what is refused is told',
     fault: fault('api/mcp/server.ts', 'mcpServer', replace('call', 'refusalOf', "'done'")),
   },

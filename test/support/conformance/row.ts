@@ -1,5 +1,5 @@
-import type { Edit } from '../edits.ts'
-import type { Mutation } from '../mutation.ts'
+import type { Edit } from '../mutations/edits.ts'
+import type { Mutation } from '../mutations/mutation.ts'
 
 /** One MUST of seed 000, its tests, and a fault that they must catch. */
 export interface Row {

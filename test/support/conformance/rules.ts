@@ -1,5 +1,5 @@
-import { drop, replace, reworded } from '../edits.ts'
-import type { Mutation } from '../mutation.ts'
+import { drop, replace, reworded } from '../mutations/edits.ts'
+import type { Mutation } from '../mutations/mutation.ts'
 import { KEEPING } from './keeping.ts'
 import { MESSAGES } from './messages.ts'
 import { ROUTING } from './routing.ts'
@@ -31,14 +31,14 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'memory',
     says: 'a call that is performed again saves no second fact',
-    test: 'test/api/memory.test.ts',
+    test: 'test/api/operations/memory.test.ts',
     name: 'a second time',
     fault: fault('domain/memory/fact.ts', 'memoryOfCall', replace('entry', 'callId', '$ + Math.random()')),
   },
   {
     rule: 'memory',
     says: 'an agent forgets only facts that it reaches',
-    test: 'test/api/memory.test.ts',
+    test: 'test/api/operations/memory.test.ts',
     name: 'nothing else',
     fault: fault('domain/memory/runtime/memories.ts', '#mustReach', replace('condition', 'some', 'true')),
   },
@@ -58,13 +58,13 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'forks',
     says: 'a fork spends on its own account',
-    test: behaviour('5.9-forks'),
+    test: behaviour('history/5.9-forks'),
     fault: fault('domain/agent/state/evolve-fork.ts', 'evolveFork', drop('entry', 'NOTHING_SPENT')),
   },
   {
     rule: 'forks',
     says: 'the spending of its source is kept apart',
-    test: behaviour('5.9-forks'),
+    test: behaviour('history/5.9-forks'),
     fault: fault('domain/agent/state/evolve-fork.ts', 'evolveFork', replace('value', 'inherited', 'inherited')),
   },
   {
@@ -106,19 +106,19 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'files of a lost agent',
     says: 'a driver that has lost the agent versions nothing',
-    test: behaviour('5.9-overtaken'),
+    test: behaviour('history/5.9-overtaken'),
     fault: fault('domain/agent/decide/decide-outcomes.ts', 'versioned', drop('operand', 'sawTheFiles')),
   },
   {
     rule: 'files of a lost agent',
     says: 'a driver that has lost the agent reports no drift',
-    test: behaviour('5.9-overtaken'),
+    test: behaviour('history/5.9-overtaken'),
     fault: fault('domain/agent/decide/decide-outcomes.ts', 'drifted', drop('operand', 'sawTheFiles')),
   },
   {
     rule: 'doubts',
     says: 'a control tool is never in doubt, and fails where it takes its drivers with it',
-    test: behaviour('5.9-overtaken'),
+    test: behaviour('history/5.9-overtaken'),
     fault: fault('domain/calls/decide/proceed.ts', 'inDoubt', replace('value', 'control', 'false')),
   },
   {
@@ -154,19 +154,19 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'sessions of the page',
     says: 'the cookie, which every program of the host gets, is worth nothing without the key of the page',
-    test: 'test/api/web-session.test.ts',
+    test: 'test/api/web/session.test.ts',
     fault: fault('api/http/sessions/web-sessions.ts', '#sessionOf', drop('operand', 'page')),
   },
   {
     rule: 'sessions of the page',
     says: 'a link to the page works once',
-    test: 'test/api/web-session.test.ts',
+    test: 'test/api/web/session.test.ts',
     fault: fault('api/http/sessions/web-sessions.ts', 'exchange', drop('statement', 'delete')),
   },
   {
     rule: 'sessions of the page',
     says: 'a page of another port of the host cannot use a session',
-    test: 'test/api/web-session.test.ts',
+    test: 'test/api/web/session.test.ts',
     fault: fault(
       'api/http/sessions/session-guard.ts',
       'mustBeSameOrigin',
@@ -196,43 +196,43 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'compared runs',
     says: 'the causal history of a child stands below the call of its parent',
-    test: behaviour('5.9-compared-runs'),
+    test: behaviour('history/5.9-compared-runs'),
     fault: fault('domain/agent/rules/causal-history.ts', 'below', replace('value', 'path', 'entry.path')),
   },
   {
     rule: 'compared runs',
     says: 'a fact that a fork records anew is no difference',
-    test: behaviour('5.9-compared-runs'),
+    test: behaviour('history/5.9-compared-runs'),
     fault: fault('domain/agent/rules/causal-history.ts', 'causalHistoryOf', replace('condition', 'prompt', 'true')),
   },
   {
     rule: '5.9 recorded answers',
     says: 'a fork that asks for the same performs nothing',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('history/5.9-recorded-answers'),
     fault: fault('domain/agent/runtime/perform/reuse.ts', 'model', replace('operator', '> differs', '>=')),
   },
   {
     rule: '5.9 recorded answers',
     says: 'the first difference ends it',
-    test: behaviour('5.9-left-records'),
+    test: behaviour('history/5.9-left-records'),
     fault: fault('domain/agent/runtime/perform/reuse.ts', 'model', replace('operator', '> differs', '<')),
   },
   {
     rule: '5.9 recorded answers',
     says: 'an outcome that is taken from the record is not billed',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('history/5.9-recorded-answers'),
     fault: fault('domain/agent/runtime/perform/reuse.ts', 'outcomeOf', replace('word', 'NO_USAGE', 'usage')),
   },
   {
     rule: '5.9 recorded answers',
     says: 'a call without a recorded outcome needs its approval',
-    test: behaviour('5.9-left-records'),
+    test: behaviour('history/5.9-left-records'),
     fault: fault('domain/agent/decide/record.ts', 'beginsFromRecord', replace('condition', 'recorded', 'false')),
   },
   {
     rule: '5.9 recorded answers',
     says: 'a call of the memory saves nothing again',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('history/5.9-recorded-answers'),
     fault: fault(
       'domain/agent/runtime/driver.ts',
       'performCall',
@@ -242,7 +242,7 @@ export const RULES: readonly Rule[] = [
   {
     rule: '5.9 recorded answers',
     says: 'answers of the memory are not empty in the fork',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('history/5.9-recorded-answers'),
     fault: fault('domain/agent/runtime/perform/reuse.ts', 'findingsOf', drop('operand', 'memory')),
   },
   {
@@ -254,13 +254,13 @@ export const RULES: readonly Rule[] = [
   {
     rule: 'trees on servers',
     says: 'no more agents of a run are at work than it allows, over all processes',
-    test: 'test/runtime/tree-shared.test.ts',
+    test: 'test/runtime/tree/tree-shared.test.ts',
     fault: fault('domain/tree/runtime/tree-leases.ts', '#slot', replace('condition', 'atOnce', 'n < 99')),
   },
   {
     rule: 'refused delegations',
     says: 'an agent at depth 4 is refused by name',
-    test: 'test/runtime/tree-refusals.test.ts',
+    test: 'test/runtime/tree/tree-refusals.test.ts',
     fault: fault('domain/agent/control/delegate-to-agent.ts', 'depthFault', replace('operator', '<', '<=')),
   },
   {

@@ -1,4 +1,4 @@
-import { drop, replace, returns } from '../edits.ts'
+import { drop, replace, returns } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -9,14 +9,14 @@ export const SERVING: readonly Rule[] = [
   {
     rule,
     says: 'texts that differ much are compared in a thread',
-    test: 'test/api/text-diff-apart.test.ts',
+    test: 'test/api/operations/text-diff-apart.test.ts',
     name: 'leaves the event loop to others',
     fault: fault('api/operations/files/diff/threaded-diff.ts', 'SHORT', returns('Infinity')),
   },
   {
     rule,
     says: 'two runs are compared in steps',
-    test: 'test/behaviour/5.9-compared-runs.test.ts',
+    test: 'test/behaviour/history/5.9-compared-runs.test.ts',
     name: 'takes a step for each event and each place',
     fault: fault('domain/agent/rules/causal-history.ts', 'causalHistoryOf', drop('statement', 'yield')),
   },

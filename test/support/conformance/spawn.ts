@@ -1,9 +1,9 @@
-import { drop, type Edit, replace, returns, reworded } from '../edits.ts'
+import { drop, type Edit, replace, returns, reworded } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
 const prompt = 'test/domain/spawn/prompt.test.ts'
-const runtime = 'test/runtime/spawn.test.ts'
+const runtime = 'test/runtime/tree/spawn.test.ts'
 const store = 'test/runtime/context-store.test.ts'
 const states = 'test/domain/spawn/agent.test.ts'
 const provider = 'test/adapters/agents-cli/provider.test.ts'

@@ -1,8 +1,8 @@
-import { replace, returns } from '../edits.ts'
+import { replace, returns } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
-const spawner = 'test/runtime/spawner.test.ts'
+const spawner = 'test/runtime/tree/spawner.test.ts'
 const merges = 'test/domain/spawn/merge.test.ts'
 const rule = 'seed 004'
 

@@ -1,4 +1,4 @@
-import { drop, replace, reworded } from '../edits.ts'
+import { drop, replace, reworded } from '../mutations/edits.ts'
 import { behaviour, fault, law, type Row } from './row.ts'
 
 const GATEWAY = 'test/runtime/document/gateway.test.ts'
@@ -47,7 +47,7 @@ export const STRUCTURE: readonly Row[] = [
   {
     must: '8.2',
     says: 'the event log is append-only',
-    test: 'test/adapters/log/sqlite-refuses.test.ts',
+    test: 'test/adapters/log/sqlite/refuses.test.ts',
     fault: fault('adapters/sqlite/log/schema.ts', 'CREATE', reworded("RAISE(ABORT, 'the log refuses DELETE')", '1')),
   },
   {
@@ -76,7 +76,7 @@ export const STRUCTURE: readonly Row[] = [
   {
     must: '10.2',
     says: 'doc_frontier',
-    test: 'test/api/documents.test.ts',
+    test: 'test/api/documents/documents.test.ts',
     name: 'refuses the frontier of another document',
     fault: fault('domain/document/envelope/judge.ts', 'judging', replace('condition', 'ACCEPTED', 'false')),
   },

@@ -1,8 +1,8 @@
-import { drop, replace, reworded } from '../edits.ts'
+import { drop, replace, reworded } from '../mutations/edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
-const books = 'test/runtime/tree-books.test.ts'
+const books = 'test/runtime/tree/tree-books.test.ts'
 const hostile = 'test/domain/tree-hostile.test.ts'
 const rule = 'trees of agents'
 
@@ -39,13 +39,13 @@ export const TREES: readonly Rule[] = [
   {
     rule,
     says: 'usage that arrives after the end is reported to the parent',
-    test: 'test/runtime/tree-late.test.ts',
+    test: 'test/runtime/tree/tree-late.test.ts',
     fault: fault('domain/agent/decide/reports.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
   },
   {
     rule,
     says: "the tables show an artifact as the child's, registered with its parent",
-    test: 'test/runtime/tree-artifacts.test.ts',
+    test: 'test/runtime/tree/tree-artifacts.test.ts',
     fault: fault('projections/engine/schema/views.ts', 'artifacts', reworded('g.child_id =', 'g.child_id <>')),
   },
   {

@@ -1,4 +1,4 @@
-import { drop, replace } from '../edits.ts'
+import { drop, replace } from '../mutations/edits.ts'
 import { behaviour, fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -55,14 +55,14 @@ export const WORK: readonly Rule[] = [
   {
     rule: 'plans',
     says: 'a file of a plan is written again where it is missing or was changed',
-    test: 'test/api/plan.test.ts',
+    test: 'test/api/operations/plan.test.ts',
     name: 'missing or was changed',
     fault: fault('adapters/files/plan-files.ts', 'write', replace('operand', 'readFile', 'true')),
   },
   {
     rule: 'plans',
     says: 'an erasure empties the files of plans',
-    test: 'test/api/plan.test.ts',
+    test: 'test/api/operations/plan.test.ts',
     name: 'empties the files',
     fault: fault('api/operations/runs/erase-run.ts', 'eraseRun', drop('statement', 'plans')),
   },
@@ -76,14 +76,14 @@ export const WORK: readonly Rule[] = [
   {
     rule: 'restores',
     says: 'the request is recorded before the first file is touched',
-    test: 'test/api/restore.test.ts',
+    test: 'test/api/operations/restore.test.ts',
     name: 'no file is touched',
     fault: fault('api/process/host/workspace-files.ts', 'restore', replace('call', 'begins', '$.catch(() => {})')),
   },
   {
     rule: 'restores',
     says: 'a driver finishes one whose process was lost',
-    test: 'test/api/restore.test.ts',
+    test: 'test/api/operations/restore.test.ts',
     name: 'finished by the next driver',
     fault: fault('domain/agent/runtime/perform/finish-restore.ts', 'finishRestore', drop('statement', 'versions')),
   },
@@ -96,7 +96,7 @@ export const WORK: readonly Rule[] = [
   {
     rule: 'context',
     says: 'people see what is hidden and bring it back',
-    test: 'test/api/context.test.ts',
+    test: 'test/api/operations/context.test.ts',
     fault: fault('domain/agent/window/compress.ts', 'makeRoom', replace('value', 'asked', '$.slice(9)')),
   },
 ]

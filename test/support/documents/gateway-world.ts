@@ -3,7 +3,7 @@ import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { tempFolder } from '../folders.ts'
-import { BEFORE } from '../sealing.ts'
+import { BEFORE } from '../log/sealing.ts'
 import { DocumentGateway, portsOver } from './runtime.ts'
 
 export const LOGS: readonly [string, () => Promise<EventLog>][] = [

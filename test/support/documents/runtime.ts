@@ -10,7 +10,7 @@ import type { DocumentEvent } from '../../../domain/document/stream/events.ts'
 import type { EventLog, Snapshot, SnapshotStore } from '../../../domain/ports/index.ts'
 import { bodyOf } from '../../../domain/stream/runtime/bodies.ts'
 import { MemoryBlobs, MemoryIntents, seededRandom } from '../harness.ts'
-import { standing } from '../standing-clock.ts'
+import { standing } from '../time/standing-clock.ts'
 import { blocksFrom } from './gateway.ts'
 
 export const ANN: DocumentCaller = { by: { kind: 'user', id: 'ann' }, name: 'user:ann' }

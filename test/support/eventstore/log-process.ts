@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
-import { collect, NEW, Sealer, type Tip, tipOf } from '../sealing.ts'
+import { collect, NEW, Sealer, type Tip, tipOf } from '../log/sealing.ts'
 
 // A process that writes to a log on an event store, follows the log and closes it. The process must then exit by
 // itself.

@@ -4,7 +4,7 @@ import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../../adapters/eventstore/options.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
-import { BEFORE, collect } from '../sealing.ts'
+import { BEFORE, collect } from '../log/sealing.ts'
 import { StandInCluster } from './cluster.ts'
 import { StandIn } from './stand-in.ts'
 

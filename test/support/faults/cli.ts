@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CRASHING, PROGRAM } from '../program.ts'
+import { CRASHING, PROGRAM } from '../programs/program.ts'
 
 /** The program, or the variant that kills itself at the point in this environment. */
 export const entryFor = (env: Readonly<Record<string, string>> = {}): string =>

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
-import { hasBubblewrap } from '../bubblewrap.ts'
+import { hasBubblewrap } from '../programs/bubblewrap.ts'
 import type { Place } from './cli.ts'
 
 /** A job for a place, with a person's knowledge of its calls' outcomes. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { type Got, type Loopback, loopback } from '../loopback.ts'
-import { call, delta, finish, streamChunks, usage } from '../openai-wire.ts'
+import { call, delta, finish, streamChunks, usage } from '../models/openai-wire.ts'
+import { type Got, type Loopback, loopback } from '../network/loopback.ts'
 
 const counted = usage({ prompt_tokens: 10, completion_tokens: 5 })
 

@@ -2,7 +2,7 @@ import type { ExternalFact } from '../../../domain/external/commands.ts'
 import type { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import type { ExternalRunLog } from '../../../domain/ports/external.ts'
-import type { VirtualClock } from '../virtual-clock.ts'
+import type { VirtualClock } from '../time/virtual-clock.ts'
 
 const GO_ON: ExternalFact = { kind: 'calls_go_on' }
 

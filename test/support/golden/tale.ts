@@ -2,7 +2,7 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Workspace } from '../../../domain/ports/index.ts'
 import { seededRandom } from '../harness.ts'
-import { NO_SECRETS } from '../no-secrets.ts'
+import { NO_SECRETS } from '../secrets/no-secrets.ts'
 import { type Given, given } from '../story.ts'
 import { RecordingLog } from './recording.ts'
 

@@ -3,9 +3,9 @@ import type { HealthFigures } from '../../../domain/agent/routing/decision.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
 import type { Tool } from '../../../domain/ports/index.ts'
 import { call, calls, completes, testModel, testSpec } from '../harness.ts'
-import { MemoryRequestCache } from '../memory-request-cache.ts'
+import { MemoryRequestCache } from '../models/memory-request-cache.ts'
 import { tool } from '../story.ts'
-import { VirtualClock } from '../virtual-clock.ts'
+import { VirtualClock } from '../time/virtual-clock.ts'
 import { tale } from './tale.ts'
 
 // Runs with models chosen by rules, delayed by a limit, and answered from the request cache.

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { beginStream } from '../loopback.ts'
+import { beginStream } from '../network/loopback.ts'
 import { endless, pour, type Wire } from './wires.ts'
 
 /** An answer that costs its client as much as possible. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { anthropicProvider } from '../../../adapters/models/anthropic/provider.ts'
 import { openaiProvider } from '../../../adapters/models/openai/provider.ts'
 import type { ModelProvider } from '../../../domain/ports/index.ts'
-import { block, start, stop } from '../anthropic-wire.ts'
-import * as openai from '../openai-wire.ts'
+import { block, start, stop } from '../models/anthropic-wire.ts'
+import * as openai from '../models/openai-wire.ts'
 
 // One attack in both wire formats: each method returns the server-sent events of one part of an answer.
 

@@ -5,8 +5,8 @@ import { type ConnectedServers, type McpOptions, openMcpServers } from '../../..
 import { McpServers as Settings } from '../../../adapters/mcp/settings.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Tool, ToolContext, ToolResult } from '../../../domain/ports/index.ts'
-import { hasBubblewrap } from '../bubblewrap.ts'
-import { toolContext } from '../web-server.ts'
+import { toolContext } from '../network/web-server.ts'
+import { hasBubblewrap } from '../programs/bubblewrap.ts'
 
 const FAKE = join(import.meta.dirname, 'fake-server.ts')
 /** The clone may be inside a home, and homes are empty in the sandbox. */

@@ -5,7 +5,7 @@ import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { openPool } from '../../../projections/engine/postgres/pool.ts'
 import type { Database } from '../../../projections/engine/schema/database.ts'
 import { eventRows } from '../../../projections/engine/schema/event-rows.ts'
-import type { PostgresServer } from '../postgres-server.ts'
+import type { PostgresServer } from '../postgres/postgres-server.ts'
 import { type Dump, keys, type TablesKit } from './kit.ts'
 
 let count = 0

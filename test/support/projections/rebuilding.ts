@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/projections.ts'
-import type { PostgresServer } from '../postgres.ts'
+import type { PostgresServer } from '../postgres/postgres.ts'
 import { folded } from './kit.ts'
 import type { MemoryLog } from './memory-log.ts'
 import { dumpSchema, postgresKit, schemasOf } from './postgres-kit.ts'

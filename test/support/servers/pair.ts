@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { PostgresServer } from '../postgres-server.ts'
+import { PostgresServer } from '../postgres/postgres-server.ts'
 
 const STAND_IN = fileURLToPath(new URL('../eventstore/main.ts', import.meta.url))
 

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { cliFolder, inProcess } from '../../api/cli-support.ts'
+import { cliFolder, inProcess } from '../../api/support/cli.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 // What an operator sees whose settings lead to the wrong servers, or who has dropped or restored a part of them.
 

@@ -4,9 +4,9 @@ import pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
-import { idIn, inProcess } from '../../api/cli-support.ts'
 import { cliOf, deployment } from '../../api/servers/deployment.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { idIn, inProcess } from '../../api/support/cli.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithPostgres('the command line on servers', (server) => {
   const { folder, eventstore } = deployment()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { idIn } from '../../api/cli-support.ts'
 import { cliOf, deployment } from '../../api/servers/deployment.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { idIn } from '../../api/support/cli.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithPostgres('streams that operators or other programs have damaged', (server) => {
   const place = deployment()

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { inProcess } from '../../api/cli-support.ts'
 import { deployment } from '../../api/servers/deployment.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
-import { SilentProxy } from '../../support/silent-proxy.ts'
+import { inProcess } from '../../api/support/cli.ts'
+import { SilentProxy } from '../../support/network/silent-proxy.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithPostgres('a process on servers that is told to end', (server) => {
   const { folder, eventstore } = deployment()

@@ -4,7 +4,7 @@ import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
 import type { StandInCluster } from '../../support/eventstore/cluster.ts'
 import { openLog, standInCluster } from '../../support/eventstore/logs.ts'
-import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/log/sealing.ts'
 
 const writers = ['agent-a', 'agent-b', 'agent-c', 'agent-d']
 

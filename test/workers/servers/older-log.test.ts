@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Running } from '../../api/cli-support.ts'
 import { cliOf, deployment } from '../../api/servers/deployment.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import type { Running } from '../../api/support/cli.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithPostgres('processes on servers whose event store is put back to an older state', (server) => {
   const place = deployment()

@@ -6,7 +6,7 @@ import { askingPostgres, postgresProblem } from '../../../api/process/servers/po
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 import { openPool } from '../../../projections/postgres.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 const URL = 'postgres://ann:quiet@db.example:6000/deeds'
 

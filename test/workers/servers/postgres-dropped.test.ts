@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { rebuildElsewhere } from '../../../projections/engine/other-process.ts'
-import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { code, numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'

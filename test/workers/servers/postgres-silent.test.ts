@@ -4,13 +4,13 @@ import { SharedTables } from '../../../api/process/servers/shared-tables.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { type ConnectionPool, openPool } from '../../../projections/engine/postgres/pool.ts'
 import { Projections } from '../../../projections/projections.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { SilentProxy } from '../../support/network/silent-proxy.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 import { folded } from '../../support/projections/kit.ts'
 import { dumpSchema, postgresKit } from '../../support/projections/postgres-kit.ts'
 import { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
-import { SilentProxy } from '../../support/silent-proxy.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 const numbers = Array.from({ length: 200 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 const SILENT_MS = 100

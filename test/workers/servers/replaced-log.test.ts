@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { deployment } from '../../api/servers/deployment.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 
 describeWithPostgres('a process on servers whose log was replaced by another one', (server) => {
   const { folder, eventstore } = deployment()

@@ -4,13 +4,13 @@ import { SharedTables } from '../../../api/process/servers/shared-tables.ts'
 import type { Clock, Leases } from '../../../domain/ports/index.ts'
 import { rebuildElsewhere } from '../../../projections/engine/other-process.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithPostgres } from '../../support/postgres/postgres.ts'
 import { folded } from '../../support/projections/kit.ts'
 import type { MemoryLog } from '../../support/projections/memory-log.ts'
 import { dumpSchema, postgresKit, schemasOf } from '../../support/projections/postgres-kit.ts'
 import { Actor } from '../../support/projections/story.ts'
 import { tell } from '../../support/projections/tell.ts'
-import { standing } from '../../support/standing-clock.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 // Several processes over one log and one set of tables, as several openings of the tables in this one.
 

@@ -15,7 +15,7 @@ const LENGTH = 64 * 1024 * 1024
 /**
  * Ends this process when a question takes twice its time, if the parent is gone. SQLite blocks this thread, so the watch
  * needs a thread of its own. Its program is text, because the path of a file differs between clone and package. Node's
- * permission model and a policy against `eval` would break it; test/api/ask-sql.test.ts notices.
+ * permission model and a policy against `eval` would break it; test/api/audit/ask-sql.test.ts notices.
  */
 const due = new BigInt64Array(new SharedArrayBuffer(8))
 new Worker(

@@ -10,7 +10,7 @@ import { formatNote, formatVkey, openNote, signatureLine } from '../../../../dom
 import { packedEventLine } from '../../../../domain/log/proof/pack.ts'
 import { formatProofFile } from '../../../../domain/log/proof/proof-file.ts'
 import { verifyInclusion } from '../../../../domain/log/proof/tree-proof.ts'
-import { anyHeader, headerText } from '../../../support/headers.ts'
+import { anyHeader, headerText } from '../../../support/log/headers.ts'
 import { flipped, naiveRoot } from '../../../support/merkle.ts'
 import { logOf, type Pack, packedEvents, packOf, writePack } from '../../../support/packs.ts'
 import { cosigner, keyName, logSigner } from '../../../support/proof-keys.ts'

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { redactRequest } from '../../../domain/agent/runtime/redact.ts'
+import { Policy } from '../../../domain/calls/policy.ts'
+import { AgentSpec } from '../../../domain/tree/spec.ts'
+import { spec } from '../../support/projections/spec.ts'
+import { memoryVault } from '../../support/secrets/memory-vault.ts'
+
+const VALUE = 'deploy-key-0815-4711'
+
+/** A start under a policy with these patterns, as it would be recorded. */
+async function started(secretPatterns: string[], task: string) {
+  const asked: AgentSpec = { ...AgentSpec.parse(spec()), policy: Policy.parse({ secretPatterns }), secrets: [] }
+  const { secrets } = await openBoundary(memoryVault({ DEPLOY_KEY: VALUE }), [], asked)
+  return redactRequest(secrets, { kind: 'start', spec: asked, task } as never) as { task: string; spec: AgentSpec }
+}
+
+test.each(['internal-\\w*', 'corp'])('a pattern that matches its own source, %s, refuses no start', async (source) => {
+  const found = await started([source], 'read internal-report of corp')
+  expect(found.spec.policy.secretPatterns).toEqual([source])
+  expect(found.task).toContain('secret:ku_')
+})
+
+test('a pattern that holds the value of a secret is refused', async () => {
+  await expect(started([`^${VALUE}$`], 'go')).rejects.toMatchObject({ code: 'SECRET_IN_SPEC' })
+})

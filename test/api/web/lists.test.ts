@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AskView } from '../../../api/operations/approvals/schemas.ts'
+import { askKey, inPlace } from '../../../api/web/actions/asked.ts'
+import { Throttle } from '../../../api/web/parts/throttle.ts'
+import { prependPage } from '../../../api/web/runs/filters.ts'
+
+// Lists of the page that grow and change while a person looks at them.
+
+const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
+
+const ask = (id: string, what: AskView['for'] = 'approval'): AskView => ({
+  ...{ for: what, runId: id, agentId: id, agentPath: [], toolCallId: `${id}.t1.c0`, toolName: 'write_file' },
+  ...{ arguments: {}, text: '' },
+})
+const ids = (asks: readonly AskView[]) => asks.map(({ agentId }) => agentId)
+
+describe('what is asked', () => {
+  it('keeps its place when another one is decided, and what is new stands at the end', () => {
+    const before = [ask('a'), ask('b'), ask('c')]
+    expect(ids(inPlace(before, [ask('z'), ask('a'), ask('c')]))).toEqual(['a', 'b', 'c', 'z'])
+  })
+
+  it('goes away where it is no approval and was answered', () => {
+    const before = [ask('a', 'input'), ask('b'), ask('c', 'doubt')]
+    expect(ids(inPlace(before, [ask('c', 'doubt')]))).toEqual(['b', 'c'])
+  })
+
+  it('never changes the order of two that are shown, whatever comes and goes, and lacks none that is open', () => {
+    const some = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'))
+    fc.assert(
+      fc.property(fc.array(some), (rounds) => {
+        let shown: readonly AskView[] = []
+        for (const open of rounds) {
+          const next = inPlace(
+            shown,
+            open.map((id) => ask(id)),
+          )
+          const known = new Set(shown.map(askKey))
+          expect(next.filter((one) => known.has(askKey(one))).map(askKey)).toEqual(shown.map(askKey))
+          expect(ids(next)).toEqual(expect.arrayContaining(open))
+          expect(new Set(next.map(askKey)).size).toBe(next.length)
+          shown = next
+        }
+      }),
+      seed,
+    )
+  })
+})
+
+describe('a list that is looked up again', () => {
+  const runs = (...names: string[]) => names.map((runId) => ({ runId }))
+
+  it('keeps the pages that a person has scrolled to when a run begins', () => {
+    const known = runs('9', '8', '7', '6', '5', '4', '3')
+    expect(prependPage(runs('11', '10', '9', '8'), known)).toEqual(runs('11', '10', '9', '8', '7', '6', '5', '4', '3'))
+  })
+
+  it('begins anew where its first page has no end in common with it', () => {
+    expect(prependPage(runs('99', '98'), runs('9', '8'))).toEqual(runs('99', '98'))
+    expect(prependPage(runs(), runs('9', '8'))).toEqual([])
+  })
+
+  it('takes out a run that a filter lets through no more', () => {
+    expect(prependPage(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
+  })
+})
+
+describe('work that changes ask for', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('is done while changes come without a rest', async () => {
+    let done = 0
+    const throttle = new Throttle(() => done++, 200)
+    for (let i = 0; i < 100; i++) {
+      throttle.request()
+      await vi.advanceTimersByTimeAsync(50)
+    }
+    expect(done).toBe(25)
+  })
+
+  it('is never done twice at once, and once more for a change that came meanwhile', async () => {
+    const ends: (() => void)[] = []
+    const throttle = new Throttle(() => new Promise<void>((resolve) => ends.push(resolve)), 10)
+    throttle.request()
+    await vi.advanceTimersByTimeAsync(10)
+    throttle.request()
+    throttle.request()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(ends.length).toBe(1)
+    ends[0]!()
+    await vi.advanceTimersByTimeAsync(10)
+    expect(ends.length).toBe(2)
+    ends[1]!()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(ends.length).toBe(2)
+  })
+
+  it('is left when its screen is gone', async () => {
+    let done = 0
+    const throttle = new Throttle(() => done++, 10)
+    throttle.request()
+    throttle.stop()
+    throttle.request()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(done).toBe(0)
+  })
+})
