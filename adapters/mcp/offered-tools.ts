@@ -1,5 +1,5 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
-import { type Effect, ToolSpec } from '../../domain/calls/tool-spec.ts'
+import { type Effect, ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { sha256 } from '../../domain/log/ids.ts'
 import { echo, firstIssue } from '../../domain/log/issues.ts'

@@ -1,6 +1,6 @@
 import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
 import type { ScriptInput } from '../../adapters/models/scripted/script.ts'
-import { wireName } from '../../domain/calls/tool-spec.ts'
+import { wireName } from '../../domain/calls/tools/tool-spec.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { Tool } from '../../domain/ports/index.ts'

@@ -4,8 +4,8 @@ import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { Caller } from './caller.ts'
 import { asksByPolicy } from './policy-engine.ts'
-import { matches } from './tool-patterns.ts'
-import { controlKind } from './tools.ts'
+import { matches } from './tools/tool-patterns.ts'
+import { controlKind } from './tools/tools.ts'
 
 // Storage format: how a call was decided, the same in every event that records a decision about a call.
 

@@ -1,7 +1,7 @@
 import type { RejectionCode, ToolErrorCode } from './error-codes.ts'
 import type { ModelFailure } from './model-call.ts'
-import type { ToolFailure } from './tool-call.ts'
-import type { ToolMeaning } from './tool-spec.ts'
+import type { ToolFailure } from './tools/tool-call.ts'
+import type { ToolMeaning } from './tools/tool-spec.ts'
 
 /** A failed attempt of a tool, with a known end. */
 export class ToolError extends Error implements ToolFailure {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { instantOf } from '../log/instant.ts'
 import type { PermissionScope, permissionEvents } from './events/permissions.ts'
-import { matches } from './tool-patterns.ts'
+import { matches } from './tools/tool-patterns.ts'
 
 // Permissions that an agent asked a person for (CONTRACTS 3). A permission lifts only the policy's refusal of a tool:
 // by denial, by allowlist, or by phase. Approvals, recovery, the rules of turns and complete_task, budgets, limits, the

@@ -12,8 +12,8 @@ import type { Failure, PlannedCall, ResolvedPaths } from './events/event-parts.t
 import { type Permission, withoutPermission } from './permissions.ts'
 import type { PolicyEngine } from './policy-engine.ts'
 import type { RequestedCall } from './requested-calls.ts'
-import { type Effect, type ToolSpec, wireName } from './tool-spec.ts'
-import { askedName, toolNamed, UNKNOWN_TOOL } from './tools.ts'
+import { type Effect, type ToolSpec, wireName } from './tools/tool-spec.ts'
+import { askedName, toolNamed, UNKNOWN_TOOL } from './tools/tools.ts'
 
 // The tool execution contract (seed 000, 5.3 and 5.12). Each requested call is checked in this order: turn as a whole →
 // known tool → well formed → schema → policy → duplicate of a failed call. Later steps (approval, secrets, run) have

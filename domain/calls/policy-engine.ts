@@ -2,11 +2,11 @@ import type { Caller } from './caller.ts'
 import type { Failure } from './events/event-parts.ts'
 import type { Permission } from './permissions.ts'
 import { permissionFor } from './permissions.ts'
-import { phaseTools, toolsOfPhase } from './phase-tools.ts'
 import type { Policy } from './policy.ts'
-import { asksInMode, canonicalTool, covers, matches } from './tool-patterns.ts'
-import type { ToolSpec } from './tool-spec.ts'
-import { controlKind } from './tools.ts'
+import { phaseTools, toolsOfPhase } from './tools/phase-tools.ts'
+import { asksInMode, canonicalTool, covers, matches } from './tools/tool-patterns.ts'
+import type { ToolSpec } from './tools/tool-spec.ts'
+import { controlKind } from './tools/tools.ts'
 
 // PolicyEngine: the tools that an agent is offered, and the calls that need a person (seed 000, 5.3 and 5.12).
 

@@ -1,6 +1,6 @@
 import type { Call } from './call.ts'
 import type { Caller } from './caller.ts'
-import type { ToolSpec } from './tool-spec.ts'
+import type { ToolSpec } from './tools/tool-spec.ts'
 
 // ToolScheduler: determines which calls of a turn may run in parallel (seed 000, 5.3).
 

@@ -1,7 +1,7 @@
 import { RESERVED_CODES } from './error-codes.ts'
 import { ModelError, ToolError } from './errors.ts'
 import type { ModelFailure } from './model-call.ts'
-import type { ToolFailure } from './tool-call.ts'
+import type { ToolFailure } from './tools/tool-call.ts'
 
 // Tools and models throw foreign errors. Only message, well-formed code, boolean flags and retry delay are read.
 

@@ -1,6 +1,6 @@
 import type { ResolvedPaths } from '../calls/events/event-parts.ts'
 import type { SeenFile } from '../calls/question.ts'
-import type { ToolOutcome } from '../calls/tool-outcome.ts'
+import type { ToolOutcome } from '../calls/tools/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../courier/delivery.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { JsonObject } from '../log/json.ts'

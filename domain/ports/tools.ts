@@ -1,9 +1,9 @@
-import type { ToolResult } from '../calls/tool-call.ts'
-import type { ToolSpec } from '../calls/tool-spec.ts'
+import type { ToolResult } from '../calls/tools/tool-call.ts'
+import type { ToolSpec } from '../calls/tools/tool-spec.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { Sandbox, TextFilter, Workspace } from './workspace.ts'
 
-export type { ToolFailure, ToolResult } from '../calls/tool-call.ts'
+export type { ToolFailure, ToolResult } from '../calls/tools/tool-call.ts'
 
 /** The context of a tool's call. */
 export interface ToolContext {

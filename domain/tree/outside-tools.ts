@@ -1,6 +1,6 @@
 import { MEMORY_TOOLS } from '../calls/memory/tools.ts'
-import { canonicalTool, covers, matches } from '../calls/tool-patterns.ts'
-import type { ToolSpec } from '../calls/tool-spec.ts'
+import { canonicalTool, covers, matches } from '../calls/tools/tool-patterns.ts'
+import type { ToolSpec } from '../calls/tools/tool-spec.ts'
 import type { AgentSpec, RoleDefinition } from './spec.ts'
 
 // The keepup tools that an external agent can call while it works (CONTRACTS 13): the tools of a keepup child, without

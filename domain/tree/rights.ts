@@ -1,5 +1,5 @@
-import { asksInMode, covers } from '../calls/tool-patterns.ts'
-import type { AgentSpec, Rights } from '../tree/spec.ts'
+import { asksInMode, covers } from '../calls/tools/tool-patterns.ts'
+import type { AgentSpec, Rights } from './spec.ts'
 
 // Delegation to an external agent. keepup's policy cannot see the agent's actions, so the child's rights must become
 // options of its backend. If no options fit the rights, the call is refused.

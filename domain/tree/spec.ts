@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ErrorRecoveryPolicy, Policy } from '../calls/policy.ts'
-import { ToolSpec } from '../calls/tool-spec.ts'
+import { ToolSpec } from '../calls/tools/tool-spec.ts'
 import { Milliseconds } from '../log/time-span.ts'
 import { GivenSecret } from '../secrets/destinations.ts'
 import { RoutingConfig } from './routing-config.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ToolChanged } from '../../domain/calls/errors.ts'
-import type { ToolMeaning, ToolSpec } from '../../domain/calls/tool-spec.ts'
+import type { ToolMeaning, ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

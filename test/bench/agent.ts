@@ -1,5 +1,5 @@
 import { controlTools } from '../../domain/agent/control/registry.ts'
-import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports/index.ts'
 import type { ModelInfo } from '../../domain/tree/spec.ts'
 import { AgentSpec } from '../../domain/tree/spec.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StartAgent } from '../../domain/agent/decide/commands.ts'
-import { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import { ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import { AgentSpec } from '../../domain/tree/spec.ts'
 import { call, calls, completes, testModel, testSpec, toolSpec } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

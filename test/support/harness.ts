@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { history } from '../../domain/agent/runtime/history/history.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
 import type { Block } from '../../domain/calls/content.ts'
-import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type {

@@ -1,7 +1,7 @@
 import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
-import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports/index.ts'
 import { type Answer, harness, seededRandom, type TestPorts, testSpec, toolSpec, USER, withTools } from './harness.ts'

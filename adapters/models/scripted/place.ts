@@ -1,5 +1,5 @@
 import type { Message } from '../../../domain/calls/content.ts'
-import { wireName } from '../../../domain/calls/tool-spec.ts'
+import { wireName } from '../../../domain/calls/tools/tool-spec.ts'
 import type { ModelRequest } from '../../../domain/ports/index.ts'
 import type { Script, Turn, When } from './script.ts'
 

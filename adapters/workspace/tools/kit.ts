@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ToolError } from '../../../domain/calls/errors.ts'
-import { type Effect, ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import { type Effect, ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import { issuesOf, issuesText } from '../../../domain/log/issues.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../../domain/ports/index.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Tool, ToolResult, Workspace } from '../../../domain/ports/index.ts'
 import { type FakeContext, type FakeContextOptions, fakeContext } from './context.ts'

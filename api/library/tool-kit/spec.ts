@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import { issuesOf } from '../../../domain/log/issues.ts'
 import type { Tool } from '../../../domain/ports/index.ts'
 

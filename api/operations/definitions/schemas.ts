@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Effect } from '../../../domain/calls/tool-spec.ts'
+import { Effect } from '../../../domain/calls/tools/tool-spec.ts'
 import { RoleDefinition } from '../../../domain/tree/spec.ts'
 import { AnyJson } from '../schemas.ts'
 

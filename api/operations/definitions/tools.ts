@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 
 /** The tools that runs can have. */
 export interface KnownTools {

@@ -1,5 +1,5 @@
 import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../../domain/calls/policy.ts'
-import { matches } from '../../../domain/calls/tool-patterns.ts'
+import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
 import { Problem } from '../problem.ts'
 
 /** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */

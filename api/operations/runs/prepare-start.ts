@@ -1,6 +1,6 @@
 import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '../../../domain/calls/policy.ts'
-import { matches } from '../../../domain/calls/tool-patterns.ts'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { GRANT, serverOf } from '../../../domain/secrets/destinations.ts'
 import type { RoutingConfig } from '../../../domain/tree/routing-config.ts'

@@ -1,5 +1,5 @@
 import type { AgentServices } from '../../../domain/agent/runtime/types.ts'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { ApprovalRow, ReadModel } from '../../operations/read-model.ts'
 
 /** A tool list from an external tool server. */

@@ -10,8 +10,8 @@ import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { workspaceAround } from '../../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../../adapters/workspace/open.ts'
 import { Problem } from '../../operations/problem.ts'
-import { rememberBackup } from '../host/hidden-paths.ts'
-import { asFolder, entriesOf, makeAsked } from '../host/named-folder.ts'
+import { rememberBackup } from '../files/hidden-paths.ts'
+import { asFolder, entriesOf, makeAsked } from '../files/named-folder.ts'
 import { paths } from '../host/paths.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { Projections } from '../../../projections/index.ts'
 import { noRoom } from '../../operations/no-room.ts'
 import { operatorText, type Tell } from '../../operations/notices.ts'
-import type { Tables } from '../host/table-answers.ts'
+import type { Tables } from '../tables/table-answers.ts'
 
 /** The wait before the tables retry after a full disk, in ms. */
 const ROOM_MS = 1_000

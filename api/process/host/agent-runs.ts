@@ -16,11 +16,11 @@ import { unhidable } from '../../../domain/secrets/forms.ts'
 import type { AgentSpec, Price } from '../../../domain/tree/spec.ts'
 import { Agents } from '../../operations/external/agents.ts'
 import { type AgentLease, withLease } from '../../operations/external/leases.ts'
-import { holdFiles, shareFiles } from './agent-files.ts'
+import { holdFiles, shareFiles } from '../files/agent-files.ts'
+import { hiddenFrom } from '../files/hidden-paths.ts'
+import type { Tables } from '../tables/table-answers.ts'
 import { openBoundary } from './boundary.ts'
-import { hiddenFrom } from './hidden-paths.ts'
 import type { Host } from './open-host.ts'
-import type { Tables } from './table-answers.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 

@@ -8,8 +8,8 @@ import type { Sandbox, Tool, Workspace } from '../../../domain/ports/index.ts'
 import type { Environment } from '../../../domain/ports/runtime.ts'
 import { type AgentSpec, canRunCommands } from '../../../domain/tree/spec.ts'
 import type { Config } from '../config/config.ts'
+import { type HostFiles, hiddenFrom, refuseSecretsIn } from '../files/hidden-paths.ts'
 import type { Boundary } from './boundary.ts'
-import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden-paths.ts'
 import { DriveTools } from './outside-tools.ts'
 
 /** The parts of the host for an environment. */

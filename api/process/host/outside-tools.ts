@@ -7,14 +7,14 @@ import { processRegistry } from '../../../adapters/sandbox/registry.ts'
 import { secretsOfWeb } from '../../../adapters/web/settings.ts'
 import { changedIn, meaningOf } from '../../../domain/agent/rules/tool-change.ts'
 import { ToolChanged, ToolError } from '../../../domain/calls/errors.ts'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { Tool, Vault } from '../../../domain/ports/index.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import type { Tell } from '../../operations/notices.ts'
 import { VERSION } from '../../version.ts'
 import type { Config } from '../config/config.ts'
+import { type HostFiles, hiddenFrom } from '../files/hidden-paths.ts'
 import { SystemClock } from './clock.ts'
-import { type HostFiles, hiddenFrom } from './hidden-paths.ts'
 
 // External tools: their secrets, and the tools of MCP servers during a drive.
 

@@ -19,7 +19,7 @@ import { unlessAborted } from '../../operations/concurrency/unless-aborted.ts'
 import { withinOr } from '../../operations/concurrency/within-or.ts'
 import { alike, operatorText } from '../../operations/notices.ts'
 import { holdsEvents, logContains } from '../host/losses/find.ts'
-import type { Tables } from '../host/table-answers.ts'
+import type { Tables } from '../tables/table-answers.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'
 

@@ -7,7 +7,7 @@ import { findLoss, logContains } from '../host/losses/find.ts'
 import { LossGate } from '../host/losses/gate.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import type { LossServices } from '../host/losses/losses-of-log.ts'
-import type { Tables } from '../host/table-answers.ts'
+import type { Tables } from '../tables/table-answers.ts'
 import type { LostEnd } from './lost-end.ts'
 import { comesBack } from './lost-tables.ts'
 

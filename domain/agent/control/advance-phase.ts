@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Call } from '../../calls/call.ts'
 import type { Artifact } from '../../calls/events/event-parts.ts'
-import { toolsOfPhase } from '../../calls/phase-tools.ts'
+import { toolsOfPhase } from '../../calls/tools/phase-tools.ts'
 import { sha256 } from '../../log/ids.ts'
 import { gatesOnTheWay, targetPhase } from '../state/phases.ts'
 import { artifactEvents, artifactsFault, controlTool, gateEvents, nonBlank } from './control-tool.ts'

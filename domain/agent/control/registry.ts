@@ -1,4 +1,4 @@
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import type { RoleDefinition } from '../../tree/spec.ts'
 import { advancePhase } from './advance-phase.ts'
 import { askUser } from './ask-user.ts'

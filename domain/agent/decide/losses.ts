@@ -1,7 +1,7 @@
 import type { Call } from '../../calls/call.ts'
 import { endCall, failCall, startRefused } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
-import { controlKind } from '../../calls/tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { needsApproval } from '../rules/policy.ts'
 import type { LostCallState } from '../state/loss.ts'
 import { repeatedOf } from '../state/loss-rules.ts'

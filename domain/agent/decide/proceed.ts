@@ -1,6 +1,6 @@
 import { MAX_LOST } from '../../calls/decide/proceed.ts'
-import { phaseTools } from '../../calls/phase-tools.ts'
-import { controlKind } from '../../calls/tools.ts'
+import { phaseTools } from '../../calls/tools/phase-tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { cost } from '../../tree/money.ts'
 import type { ModelInfo } from '../../tree/spec.ts'
 import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../routing/routing.ts'

@@ -1,7 +1,7 @@
 import type { Block } from '../../calls/content.ts'
 import type { ArgumentsRef, PlannedCall } from '../../calls/events/event-parts.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
-import { askedName, UNKNOWN_TOOL } from '../../calls/tools.ts'
+import { askedName, UNKNOWN_TOOL } from '../../calls/tools/tools.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 
 // The log stores a call's arguments once, in the model's answer. Queries also return them with the events of the call.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Effect } from '../../calls/tool-spec.ts'
+import { Effect } from '../../calls/tools/tool-spec.ts'
 import { AnyJsonValue, count, Hash, text } from '../../log/body-parts.ts'
 
 // Storage format (see events.ts): a person's decisions after the log has lost its end.

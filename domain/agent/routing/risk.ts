@@ -1,4 +1,4 @@
-import type { Effect } from '../../calls/tool-spec.ts'
+import type { Effect } from '../../calls/tools/tool-spec.ts'
 import type { Risk } from '../../tree/routing-config.ts'
 import { offeredTools } from '../rules/policy.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'

@@ -1,5 +1,5 @@
-import { matches } from '../../calls/tool-patterns.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import { matches } from '../../calls/tools/tool-patterns.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import type { AgentSpec, RoleDefinition } from '../../tree/spec.ts'
 import { permitted, toolsWithin } from '../control/delegate-to-agent.ts'
 import { controlToolNamed, controlTools, isOnRequest } from '../control/registry.ts'

@@ -1,6 +1,6 @@
 import type { Policy } from '../../calls/policy.ts'
-import { matches } from '../../calls/tool-patterns.ts'
-import { toolNamed } from '../../calls/tools.ts'
+import { matches } from '../../calls/tools/tool-patterns.ts'
+import { toolNamed } from '../../calls/tools/tools.ts'
 import type { RoleDefinition } from '../../tree/spec.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
 import { KNOWN_NAMES } from './admission.ts'

@@ -1,5 +1,5 @@
 import { policyEngine } from '../../calls/policy-engine.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 

@@ -1,5 +1,5 @@
 import type { Call } from '../../calls/call.ts'
-import type { ToolMeaning, ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolMeaning, ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
 

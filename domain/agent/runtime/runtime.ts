@@ -1,6 +1,6 @@
 import { CommandRejected } from '../../calls/errors.ts'
 import { Policy } from '../../calls/policy.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'
 import { runOf } from '../../log/owner.ts'

@@ -1,5 +1,5 @@
 import type { Message } from '../../calls/content.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import type { Actor } from '../../log/envelope.ts'
 import type { Head } from '../../ports/index.ts'
 import type { At } from '../../stream/point.ts'

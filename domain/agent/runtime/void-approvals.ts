@@ -1,6 +1,6 @@
 import { takes } from '../../calls/plan-calls.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { effectId } from '../../log/ids.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { outcomeRetry } from '../../stream/runtime/retry.ts'

@@ -1,5 +1,5 @@
 import type { Call } from '../../calls/call.ts'
-import { controlKind } from '../../calls/tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import type { Amounts, Report } from '../../tree/events.ts'
 import { addReport, type BudgetKind, eachKind, type Family, type Nullable } from '../../tree/family.ts'
 import { type AgentState, callsOf } from './state.ts'

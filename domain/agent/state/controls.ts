@@ -1,6 +1,6 @@
 import type { Call } from '../../calls/call.ts'
-import type { ControlKind } from '../../calls/tool-spec.ts'
-import { controlKind } from '../../calls/tools.ts'
+import type { ControlKind } from '../../calls/tools/tool-spec.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { type AgentState, callsOf } from './state.ts'
 
 export const hasSucceeded = (state: AgentState, calls: readonly Call[], kind: ControlKind): boolean =>

@@ -1,7 +1,7 @@
 import type { Call } from '../../calls/call.ts'
 import { failureKey } from '../../calls/call.ts'
 import { type CallEvent, evolveCall, openedCall } from '../../calls/evolve-call.ts'
-import { controlKind } from '../../calls/tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { sha256, toolCallId } from '../../log/ids.ts'
 import type { AppendRoot } from '../../log/root.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'

@@ -1,5 +1,5 @@
 import type { Call, CallStage } from '../../calls/call.ts'
-import { controlKind } from '../../calls/tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { NO_OBLIGATIONS } from '../../courier/ledger.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { Amounts } from '../../tree/events.ts'

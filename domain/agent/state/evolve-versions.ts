@@ -1,4 +1,4 @@
-import { controlKind } from '../../calls/tools.ts'
+import { controlKind } from '../../calls/tools/tools.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { EventOf } from '../events/events.ts'
 import { type AgentState, callsOf } from './state.ts'

@@ -1,6 +1,6 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
 import type { Failure } from '../../calls/events/event-parts.ts'
-import type { ControlKind } from '../../calls/tool-spec.ts'
+import type { ControlKind } from '../../calls/tools/tool-spec.ts'
 
 const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
   'SINGLE_STEP_VIOLATION',

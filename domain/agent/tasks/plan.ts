@@ -3,7 +3,7 @@ import type { Failure, PlannedCall, ResolvedPaths } from '../../calls/events/eve
 import type { Cut } from '../../calls/model-call.ts'
 import { planCalls as plan } from '../../calls/plan-calls.ts'
 import type { RequestedCall } from '../../calls/requested-calls.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { CONTROL_TOOLS, controlToolNamed } from '../control/registry.ts'
 import { agentPolicy } from '../rules/policy.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'

@@ -1,5 +1,5 @@
 import { quoteCommand } from '../../calls/command-line.ts'
-import { toolsOfPhase } from '../../calls/phase-tools.ts'
+import { toolsOfPhase } from '../../calls/tools/phase-tools.ts'
 import type { AgentSpec, QualityGate } from '../../tree/spec.ts'
 
 /** The system prompt of an agent with this spec, recorded as `prompt_set`. */

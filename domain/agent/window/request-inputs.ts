@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../calls/model-call.ts'
-import { type ToolSpec, wireName } from '../../calls/tool-spec.ts'
+import { type ToolSpec, wireName } from '../../calls/tools/tool-spec.ts'
 import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import { asJson } from '../../log/json.ts'

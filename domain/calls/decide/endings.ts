@@ -2,7 +2,7 @@ import type { EventPlace } from '../../log/body-parts.ts'
 import type { Call } from '../call.ts'
 import { policyHash } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
-import type { ToolSucceeded } from '../tool-outcome.ts'
+import type { ToolSucceeded } from '../tools/tool-outcome.ts'
 import type { CallDecision } from './decision.ts'
 // Every call has one start and one end.
 

@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
 import { backoff, judgeRetry } from '../retry.ts'
-import type { ToolOutcome } from '../tool-outcome.ts'
+import type { ToolOutcome } from '../tools/tool-outcome.ts'
 import type { CallDecision } from './decision.ts'
 import { failCall } from './endings.ts'
 // The outcomes of attempts that are decided alike for every kind of agent.

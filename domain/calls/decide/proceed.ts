@@ -2,7 +2,7 @@ import { instantText } from '../../log/instant.ts'
 import type { Call } from '../call.ts'
 import { allowedBy } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
-import { controlKind } from '../tools.ts'
+import { controlKind } from '../tools/tools.ts'
 import type { CallDecision } from './decision.ts'
 import { failCall } from './endings.ts'
 // The steps of calls that follow from state and time.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AnyJsonValue, count, Hash, text } from '../../log/body-parts.ts'
 import { Cipher } from '../../log/envelope.ts'
-import { Effect } from '../tool-spec.ts'
+import { Effect } from '../tools/tool-spec.ts'
 
 // Parts of the events of calls. These shapes are the storage format (see events.ts).
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AnyJsonValue, count, EventPlace, Hash, Instant, text } from '../../log/body-parts.ts'
 import { Decided } from '../decided.ts'
 import { SeenFile } from '../question.ts'
-import { Effect, ToolMeaning } from '../tool-spec.ts'
+import { Effect, ToolMeaning } from '../tools/tool-spec.ts'
 import { ArgumentsRef, Failure, oneOutcome, outcome } from './event-parts.ts'
 
 // Events of calls and their approvals, in the streams of every kind that calls tools. These names and shapes are the

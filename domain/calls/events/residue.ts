@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/ids.ts'
 import type { Block } from '../content.ts'
-import { UNKNOWN_TOOL } from '../tools.ts'
+import { UNKNOWN_TOOL } from '../tools/tools.ts'
 import type { Failure, PlannedCall } from './event-parts.ts'
 import type { CallBodyOf, CallEventType } from './events.ts'
 

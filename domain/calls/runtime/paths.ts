@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import { ToolError } from '../errors.ts'
 import type { Failure, ResolvedPaths } from '../events/event-parts.ts'
 import { touched } from '../plan-calls.ts'
-import type { ToolSpec } from '../tool-spec.ts'
+import type { ToolSpec } from '../tools/tool-spec.ts'
 
 /** Resolves the path arguments of a call. A path outside the workspace yields a failure. */
 export async function pathsOf(

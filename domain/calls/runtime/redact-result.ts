@@ -1,7 +1,7 @@
 import type { SecretBoundary } from '../../ports/runtime.ts'
 import type { Sandbox } from '../../ports/workspace.ts'
 import type { YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
-import type { ToolResult } from '../tool-call.ts'
+import type { ToolResult } from '../tools/tool-call.ts'
 import { redactLarge } from './redact-large.ts'
 import { resultFilter } from './redact-parts.ts'
 // Replaces secrets by references in the results of tools, before they are recorded.

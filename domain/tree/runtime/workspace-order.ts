@@ -1,6 +1,6 @@
 import type { Call } from '../../calls/call.ts'
 import { collide, isBarrier, type Touching, touching } from '../../calls/scheduling.ts'
-import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 
 interface Entry {
   readonly touched: Touching

@@ -1,5 +1,5 @@
 import type { LostCall } from '../../../domain/agent/events/loss.ts'
-import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
+import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'

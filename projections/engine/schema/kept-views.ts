@@ -1,5 +1,5 @@
 import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/messages.ts'
-import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
+import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
 import { historySql } from './views.ts'

@@ -7,7 +7,7 @@ import { backupLog } from '../../../adapters/sqlite/log/backup.ts'
 import { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { systemKeys } from '../../../adapters/vault/keys.ts'
 import { openEmbedded } from '../../../api/process/embedded/open-embedded.ts'
-import { hiddenFrom, refuseSecretsIn } from '../../../api/process/host/hidden-paths.ts'
+import { hiddenFrom, refuseSecretsIn } from '../../../api/process/files/hidden-paths.ts'
 import { openFolder } from '../../support/programs/bubblewrap.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStarts, type PrepareServices } from '../../../api/operations/runs/prepare-start.ts'
 import { StartRun } from '../../../api/operations/runs/start-schemas.ts'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import { AgentSpec, type ModelInfo } from '../../../domain/tree/spec.ts'
 
 const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({

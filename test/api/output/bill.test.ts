@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { estimateText, used } from '../../../api/cli/output/units.ts'
 import { Bill } from '../../../api/operations/runs/schemas.ts'
-import { billOf, costRow } from '../../../api/process/host/row-views.ts'
+import { billOf, costRow } from '../../../api/process/tables/row-views.ts'
 
 const USAGE = {
   ...{

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { clientOf } from '../../../api/cli/client.ts'
 import { following } from '../../../api/process/embedded/live-tables.ts'
-import { readModelOf } from '../../../api/process/host/projected-read-model.ts'
-import type { Tables } from '../../../api/process/host/table-answers.ts'
+import { readModelOf } from '../../../api/process/tables/projected-read-model.ts'
+import type { Tables } from '../../../api/process/tables/table-answers.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 import { openWorld } from '../support/http.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readModelOf } from '../../../api/process/host/projected-read-model.ts'
-import type { Tables } from '../../../api/process/host/table-answers.ts'
+import { readModelOf } from '../../../api/process/tables/projected-read-model.ts'
+import type { Tables } from '../../../api/process/tables/table-answers.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { TableDifference } from '../../../projections/index.ts'
 import { MemoryBlobs } from '../../support/projections/memory-log.ts'

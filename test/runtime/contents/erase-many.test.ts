@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
-import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
+import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { MAX_INLINE_BODY } from '../../../domain/log/blobs.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { agentStream } from '../../../domain/log/ids.ts'

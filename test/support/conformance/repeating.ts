@@ -92,7 +92,7 @@ export const REPEATING: readonly Row[] = [
     says: 'sensitive tools need approval in interactive mode',
     test: behaviour('5.12-security'),
     name: '5.12.2',
-    fault: fault('domain/calls/tool-patterns.ts', 'SENSITIVE', drop('entry', 'write_file')),
+    fault: fault('domain/calls/tools/tool-patterns.ts', 'SENSITIVE', drop('entry', 'write_file')),
   },
   {
     must: '5.12.3',

@@ -78,7 +78,7 @@ export const WORK: readonly Rule[] = [
     says: 'the request is recorded before the first file is touched',
     test: 'test/api/operations/restore.test.ts',
     name: 'no file is touched',
-    fault: fault('api/process/host/workspace-files.ts', 'restore', replace('call', 'begins', '$.catch(() => {})')),
+    fault: fault('api/process/files/workspace-files.ts', 'restore', replace('call', 'begins', '$.catch(() => {})')),
   },
   {
     rule: 'restores',

@@ -7,7 +7,7 @@ import { workspaceTools } from '../../../adapters/workspace/tools/builtin.ts'
 import { MEMORY_CONTROL_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
 import { controlTools, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
-import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 
 // node test/support/papers/tool-page.ts: regenerates the page's tool descriptions from the tools.
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
-import { Effect } from '../../../../domain/calls/tool-spec.ts'
+import { Effect } from '../../../../domain/calls/tools/tool-spec.ts'
 import type { Cursor } from '../../../../domain/log/cursor.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import { LogError } from '../../../../domain/log/errors.ts'

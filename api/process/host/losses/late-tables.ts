@@ -1,7 +1,7 @@
 import { shortened } from '../../../../domain/log/errors.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import { lossText } from '../../../operations/losses/loss.ts'
-import type { Tables } from '../table-answers.ts'
+import type { Tables } from '../../tables/table-answers.ts'
 import type { LossGate } from './gate.ts'
 
 /** Tables that are replaced when an open loss of the log is accepted. */

@@ -1,6 +1,6 @@
 import { ToolError } from '../../../calls/errors.ts'
 import { performTool } from '../../../calls/runtime/perform-tool.ts'
-import { readerOf, readOnNote } from '../../../calls/tools.ts'
+import { readerOf, readOnNote } from '../../../calls/tools/tools.ts'
 import type { OutcomeCommand } from '../../decide/commands.ts'
 import { denial } from '../../rules/policy.ts'
 import type { AgentState } from '../../state/state.ts'

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import { onServers } from '../../../process/config/config.ts'
+import type { Context } from '../../context.ts'
+import { CliError, EXIT } from '../../exit.ts'
+import type { Kit } from '../kit.ts'
+
+/** A role name that PostgreSQL accepts without truncation. */
+const ROLE = /^[a-z_][a-z0-9_]{0,62}$/
+
+async function auditors(ctx: Context, role: string | undefined): Promise<number> {
+  const { config } = ctx
+  if (!onServers(config))
+    throw new CliError(
+      `the tables are in a file that only you can read: ask them with "${ctx.command('sql')}"; roles are for servers`,
+      EXIT.usage,
+    )
+  if (role !== undefined && !(ROLE.test(role) && !role.startsWith('pg_')))
+    throw new CliError(
+      `"${role}": expected small letters, digits and _, a letter first, at most 63, not pg_…`,
+      EXIT.usage,
+    )
+  const { letAuditorsRead } = await import('../../../process/servers/auditors.ts')
+  const { role: name, made } = await letAuditorsRead(config, (text) => ctx.note(text), role)
+  const more = made ? 'and nothing else' : 'and whatever it was granted before'
+  ctx.show({ role: name, schema: config.namespace }, () => [
+    `${name} may read the schema ${config.namespace}, ${more}`,
+    `let people in, as a superuser or as the maker of the role: grant ${name} to PERSON`,
+  ])
+  return EXIT.done
+}
+
+export function auditorsCommand(program: Command, kit: Kit): void {
+  program
+    .command('auditors')
+    .description('on servers: make a role of PostgreSQL that may read the tables, and nothing else')
+    .argument('[role]', 'its name (default: the namespace, then _auditor)')
+    .action(kit.action((ctx, [role]) => auditors(ctx, role)))
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import type { ErasureCode } from '../../../../domain/stream/erasure.ts'
+import { agreed } from '../../ask/choose.ts'
+import { erasureCode } from '../../ask/erasing.ts'
+import { take } from '../../client.ts'
+import type { Context } from '../../context.ts'
+import { EXIT } from '../../exit.ts'
+import { type Kit, whole } from '../kit.ts'
+
+type FindDocument = (ctx: Context, prefix: string, need?: 'read' | 'write') => Promise<string>
+
+async function verify(ctx: Context, id: string): Promise<number> {
+  const client = await ctx.client('read')
+  const proof = await take(client.v1.documents[':id'].verify.$get({ param: { id } }))
+  ctx.show(proof, () => [
+    proof.ok ? 'holds' : 'BROKEN',
+    `  ${proof.events} events chained, ${proof.digests} states folded again and equal`,
+    `  the updates lead to the frontier ${proof.frontier || '(empty)'}`,
+    ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+    ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
+  ])
+  return proof.ok ? EXIT.done : EXIT.verification
+}
+
+interface EraseOptions {
+  revision: number
+  code: ErasureCode
+  reason: string
+  yes?: boolean
+}
+
+async function erase(ctx: Context, id: string, { revision, code, reason, yes }: EraseOptions): Promise<number> {
+  ctx.note(
+    `This empties the request at revision ${revision} of ${id} for ever. The words that it wrote stay in the document.`,
+  )
+  if (!(await agreed(ctx, yes, 'Empty it? Nothing brings it back.', '"docs history"'))) {
+    ctx.note('nothing was erased')
+    return EXIT.interrupted
+  }
+  const client = await ctx.client('write')
+  const json = { revision, code, reason, by: ctx.by }
+  const done = await take(client.v1.documents[':id'].erase.$post({ param: { id }, header: {}, json }))
+  ctx.show(done, () => [done.recorded ? `erased; recorded at revision ${done.revision}` : 'it was erased before'])
+  return EXIT.done
+}
+
+/** Commands that verify a document and erase parts of it. */
+export function proveDocuments(docs: Command, kit: Kit, find: FindDocument): void {
+  docs
+    .command('verify')
+    .description('check the chain, the bodies and the digests, and replay the updates to the recorded frontier')
+    .argument('<document>')
+    .action(kit.action(async (ctx, [id]) => verify(ctx, await find(ctx, id!))))
+  docs
+    .command('erase')
+    .description('empty a request for ever; what it wrote stays in the document')
+    .argument('<document>')
+    .requiredOption('--revision <n>', 'of the request or its answer, as "history" shows it', whole('--revision'))
+    .requiredOption('--reason <text>', 'why; it is recorded')
+    .addOption(erasureCode())
+    .option('--yes', 'do not ask')
+    .action(kit.action<EraseOptions>(async (ctx, [id], options) => erase(ctx, await find(ctx, id!, 'write'), options)))
+}
