@@ -17,7 +17,7 @@ export const ORIGIN_REASONS = ['first', 'loss', 'key_lost'] as const
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
 
-export const bodies = {
+export const proofBodies = {
   /** A new key begins a new origin. `after`: the last signed head of the origin before, as far as it is known. */
   log_key_created: z.strictObject({
     origin: z.string().min(1),
@@ -45,4 +45,4 @@ export const bodies = {
   }),
 } as const
 
-export type ProofEvent = EventsOf<typeof bodies & typeof erasureEvents>
+export type ProofEvent = EventsOf<typeof proofBodies & typeof erasureEvents>

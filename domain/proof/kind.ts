@@ -1,6 +1,6 @@
 import { defineKind } from '../stream/define.ts'
 import { StreamError } from '../stream/errors.ts'
-import { type AnchorKind, bodies, type ORIGIN_REASONS, type TreeHead } from './events.ts'
+import { type AnchorKind, type ORIGIN_REASONS, proofBodies, type TreeHead } from './events.ts'
 
 /** The id of the one stream of this kind: `proof-log`. */
 export const PROOF_ID = 'log'
@@ -50,10 +50,10 @@ export type ProofCommand =
     }
 
 /** The keys of the log's tree and the anchors of its heads, as one kind of stream. */
-export const proof = defineKind<ProofState, typeof bodies, ProofCommand>({
+export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
   kind: 'proof',
   noun: 'proof',
-  bodies,
+  bodies: proofBodies,
   evolve(state, { type, body }) {
     if (type === 'log_key_created') {
       const { origins = [], losses = 0, anchors = {}, anchored = {} } = state ?? {}

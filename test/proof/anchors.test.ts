@@ -11,6 +11,7 @@ import { openCheckpoint, parseCheckpoint } from '../../domain/log/proof/checkpoi
 import { COSIGNATURE, formatVkey, noteSigner, parseVkey, splitNote } from '../../domain/log/proof/note.ts'
 import { TIMESTAMP_REPLY } from '../../domain/log/proof/timestamp.ts'
 import { decideWitness, parseWitnessRequest, type WitnessedLog, witnessAnswer } from '../../domain/log/proof/witness.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import type { Anchor } from '../../domain/proof/kind.ts'
 import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
 import { LogAnchors } from '../../domain/proof/runtime/anchors.ts'
@@ -115,7 +116,7 @@ test('a witness cosigns heads that continue each other, and refuses a log that w
     expect(await anchors.now()).toMatchObject([{ anchor: 'other', ok: true }])
   }
   const made = (await world.events()).filter(({ header }) => header.type === 'anchor_made').at(-1)!
-  const { checkpoint } = JSON.parse(Buffer.from(made.body!).toString('utf8'))
+  const { checkpoint } = JSON.parse(Buffer.from(unsalted(made.body!)).toString('utf8'))
   expect(openCheckpoint(checkpoint, keys, [cosigner.key]).signatures.length).toBe(2)
   known = { keys, last: { size: known.last!.size, root: new Uint8Array(32) } }
   expect(await anchors.now()).toMatchObject([{ ok: false, message: expect.stringContaining('refuses the head: 422') }])
@@ -143,5 +144,5 @@ test('a time stamp is kept as the receipt; an anchor that fails does not keep th
   ])
   const made = (await world.events()).filter(({ header }) => header.type === 'anchor_made')
   expect(made.length).toBe(1)
-  expect(JSON.parse(Buffer.from(made[0]!.body!).toString('utf8')).receipt).toMatch(/^MEMw/)
+  expect(JSON.parse(Buffer.from(unsalted(made[0]!.body!)).toString('utf8')).receipt).toMatch(/^MEMw/)
 })

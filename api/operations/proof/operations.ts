@@ -123,7 +123,7 @@ export const PROOF_OPERATIONS = [
     },
   }),
   operation({
-    ...{ name: 'removeAnchor', http: 'DELETE /v1/anchors/{anchor}', ...write },
+    ...{ name: 'removeAnchor', http: 'POST /v1/anchors/{anchor}/remove', ...write },
     summary: 'Stop using an anchor; what it holds stays there',
     input: { params: schema.AnchorParam, headers: StartHeaders, body: schema.RemoveAnchor },
     output: schema.AnchorChanged,

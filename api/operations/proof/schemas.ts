@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ANCHOR_KINDS } from '../../../domain/proof/events.ts'
 import { By, Digits } from '../schemas.ts'
+import { StreamParam } from '../streams/schemas.ts'
 
 const Size = z.int().meta({ description: 'The number of the first events that the head covers' })
 
@@ -22,7 +23,7 @@ export const ProofHeads = z
   .strictObject({ heads: z.array(ProofHead).readonly(), next: z.int().nullable() })
   .meta({ id: 'ProofHeads' })
 
-export const EventParams = z.object({ stream: z.string().min(1).max(300), revision: Digits.meta({ type: 'integer' }) })
+export const EventParams = StreamParam.extend({ revision: Digits.meta({ type: 'integer' }) })
 
 export const EventProof = z
   .strictObject({

@@ -128,7 +128,12 @@ export class LogSigner {
     this.#end.abort()
     this.#cancelAlarm?.()
     await this.#following
-    if (this.#cursor !== null || this.#key !== null) await this.sign().catch((error: Error) => this.#fail(error))
+    await this.#mutex
+      .run(async () => {
+        await this.#catchUp()
+        if (!this.#isNew) await this.#signed()
+      })
+      .catch((error: Error) => this.#fail(error))
   }
 
   async #built(plan: ProofPlan): Promise<Uint8Array[]> {
@@ -147,8 +152,13 @@ export class LogSigner {
     }
   }
 
+  /** The log holds only its identity. A program that was refused must leave such a log as it found it. */
+  get #isNew(): boolean {
+    return this.#edge.size <= 1
+  }
+
   #signSoon(): void {
-    if (this.#cancelAlarm !== null) return
+    if (this.#cancelAlarm !== null || this.#isNew) return
     this.#cancelAlarm = alarm(this.#ports.clock, SIGN_MS, () => {
       this.#cancelAlarm = null
       if (!this.#end.signal.aborted) this.#mutex.run(() => this.#signed()).catch((error: Error) => this.#fail(error))

@@ -2,6 +2,7 @@ import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/p
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
+import { unsalted } from '../../log/seal.ts'
 import type { EventLog } from '../../ports/index.ts'
 import type { SignedHead, TreeStore } from '../../ports/proof.ts'
 import type { ProofEvent } from '../events.ts'
@@ -153,7 +154,7 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
   for await (const page of log.read(PROOF_STREAM)) {
     for (const { header, body } of page) {
       if (body === null) continue
-      const event = proof.decode(header, body) as ProofEvent
+      const event = proof.decode(header, unsalted(body)) as ProofEvent
       if (event.type === 'log_key_created') {
         const { origin, vkey, reason, after } = event.body
         // The loss can have cut the facts of the origin before.

@@ -62,7 +62,7 @@ describe('the command line', () => {
     [['runs', 'shwo'], 'unknown command "runs shwo" (did you mean "runs show"?); there are "runs list", "runs show"'],
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
-    [['aprove'], 'Did you mean approve?'],
+    [['aprove'], 'Did you mean approve or prove?'],
     [['shwo'], 'Did you mean runs show or artifacts show or docs show or memory show or stores show or roles show?'],
     [['biil'], 'unknown command \'biil\'; "--help" names'],
     [['repley'], 'Did you mean replay?'],
@@ -128,7 +128,7 @@ describe('the command line', () => {
     expect(await told('-o', 'json', 'aprove')).toEqual({
       code: 'USAGE',
       exitCode: 2,
-      message: "unknown command 'aprove'\n(Did you mean approve?)",
+      message: "unknown command 'aprove'\n(Did you mean approve or prove?)",
     })
     expect(await told('-o', 'json', 'run', '--nonsense')).toMatchObject({ code: 'USAGE', exitCode: 2 })
   })

@@ -38,7 +38,7 @@ function tale() {
   touches(r4, 'src/a.ts', false)
   r4.write(
     'approval_decided',
-    { decision: 'rejected', argumentsHash: HASH },
+    { decision: 'rejected', decided: { method: 'person', policyHash: HASH }, argumentsHash: HASH },
     { ...by('bob', 'approver'), toolCallId: 'r4.t1.c0' },
   )
   r4.write('error', { error: 'ended', code: 'CANCELLED', recoverable: false })

@@ -8,6 +8,7 @@ import { LogCreated } from '../../../domain/log/identity.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
 import { LogLoss } from '../../../domain/log/loss/loss.ts'
 import * as memory from '../../../domain/memory/events.ts'
+import * as proof from '../../../domain/proof/events.ts'
 import * as store from '../../../domain/store/events.ts'
 import { erasureEvents } from '../../../domain/stream/erasure.ts'
 
@@ -75,6 +76,7 @@ export function otherShapes(): Record<string, string> {
     ...Object.fromEntries(documents.map(([name, hash]) => [`document.${name}`, hash])),
     ...inVersion1('memory', { ...memory.memoryBodies, ...erasureEvents }),
     ...inVersion1('context', { ...store.storeBodies, ...erasureEvents }),
+    ...inVersion1('proof', { ...proof.proofBodies, ...erasureEvents }),
     ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
   }
 }

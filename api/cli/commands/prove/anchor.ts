@@ -55,7 +55,7 @@ export function anchorCommand(program: Command, kit: Kit): void {
       kit.action(async (ctx, [name = '']) => {
         const client = await ctx.client('write')
         const asked = { param: { anchor: name }, header: {}, json: { by: ctx.by } }
-        const done = await take(client.v1.anchors[':anchor'].$delete(asked))
+        const done = await take(client.v1.anchors[':anchor'].remove.$post(asked))
         ctx.show(done, () => [`${name}: removed`])
         return EXIT.done
       }),

@@ -140,7 +140,7 @@ function notOurOwn(workspace: string): void {
     `${workspace} is keepup's own folder; name the one to work in with --workspace, or say --no-workspace`,
   )
 }
-const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
+const CLONE = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** Refuses a task of one word that is a command or similar to one. Such a run would only cost money. */
 function noCommand(program: Command, { likeIt }: Kit, task: string): void {
