@@ -117,8 +117,13 @@ const nameOf = (stream: string): string => {
   return name === undefined ? `stream ${stream}` : `${name} ${idOf(stream)}`
 }
 
+interface VerifyOptions {
+  /** Also ask the anchors which heads they keep now. */
+  readonly anchors: boolean
+}
+
 /** Whether the log contains every known event at every position, and the tables list its streams. */
-async function verifyLog(ctx: Context): Promise<boolean> {
+async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<boolean> {
   const { loss, accepted = [] } = await fetchLossReport(ctx, true)
   if (loss !== null || accepted.length > 0)
     ctx.show({ ok: loss === null, loss, accepted }, () => [
@@ -130,7 +135,7 @@ async function verifyLog(ctx: Context): Promise<boolean> {
     ctx.show(found, () => found.problems.map(({ code, message }) => `${code}: ${message}`))
     noteRows(ctx, [{ problems: found.problems.map((one) => ({ ...one, revision: 0 })) }])
   }
-  const heads = await verifyHeads(ctx, false)
+  const heads = await verifyHeads(ctx, anchors)
   return (await verifyMeta(ctx)) && heads && loss === null && found.ok
 }
 
@@ -191,14 +196,14 @@ const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => KINDS_OF_RUNS.i
  * Verifies everything stored: the log as a whole, every run, document, fact, store and other stream, the rows of the
  * tables, and the vault. The last line is the result.
  */
-export async function verifyAll(ctx: Context): Promise<boolean> {
+export async function verifyAll(ctx: Context, options: VerifyOptions): Promise<boolean> {
   const broken: string[] = []
   const counts = new Map<string, number>()
   const count = (kind: string, name: string, ok: boolean) => {
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
     if (!ok) broken.push(name)
   }
-  if (!(await verifyLog(ctx))) broken.push('the log or its tables')
+  if (!(await verifyLog(ctx, options))) broken.push('the log or its tables')
   const listed: Listed[] = []
   for await (const stream of allStreams(await ctx.client('read'))) listed.push(stream)
   const proved = new Set<string>()

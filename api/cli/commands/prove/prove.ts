@@ -64,8 +64,11 @@ export function proveCommands(program: Command, kit: Kit): void {
     .argument('[run]')
     .option('--file <path>', 'an export; needs no data folder')
     .option('--agent <id>', 'only this agent of the run')
+    .option('--anchors', 'also ask the anchors which heads they keep now')
     .action(
-      kit.action<{ file?: string; agent?: string }>(async (ctx, [run], { file, agent }) => {
+      kit.action<{ file?: string; agent?: string; anchors?: true }>(async (ctx, [run], { file, agent, anchors }) => {
+        if (anchors === true && (run ?? file) !== undefined)
+          throw new UsageError('--anchors: anchors keep heads of the whole log; name no run and no file')
         if (agent !== undefined && run === undefined) throw new UsageError('--agent: name the run too')
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
@@ -80,7 +83,9 @@ export function proveCommands(program: Command, kit: Kit): void {
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
         const ok =
-          run === undefined ? await verifyAll(ctx) : (await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent)).ok
+          run === undefined
+            ? await verifyAll(ctx, { anchors: anchors === true })
+            : (await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent)).ok
         return ok ? EXIT.done : EXIT.verification
       }),
     )
