@@ -1,5 +1,5 @@
 import { ModelError, type ModelErrorCode } from '../../domain/calls/errors.ts'
-import { RETRY_AFTER_CAP_MS } from '../../domain/calls/retry.ts'
+import { RETRY_AFTER_CAP_MS } from '../../domain/calls/judge-retry.ts'
 import { unhidableKey } from '../../domain/secrets/forms.ts'
 import { fields } from './fields.ts'
 

@@ -8,7 +8,7 @@ import { EventFeed } from '../operations/events/feed.ts'
 import { askedEvents } from '../operations/events/feed-page.ts'
 import { checkedCursor } from '../operations/events/filter.ts'
 import { EventView } from '../operations/events/schemas.ts'
-import { given } from '../operations/omit-undefined.ts'
+import { omitUndefined } from '../operations/omit-undefined.ts'
 import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
 import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
@@ -99,7 +99,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
-      const filter = given({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
+      const filter = omitUndefined({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
       const wanted = askedEvents({ format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true' }, filter)
       const over = new AbortController()
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.

@@ -3,7 +3,7 @@ import type { SecurityPolicy, ToolExecutionContext } from '../../domain/calls/po
 import { policyOf } from '../operations/policy/library.ts'
 import { Problem } from '../operations/problem.ts'
 import { OWN_AGENT, type StartRunInput } from '../operations/runs/start-schemas.ts'
-import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+import { type ErrorRecoveryPolicy, retryOf } from './retry-setting.ts'
 
 /**
  * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 in their

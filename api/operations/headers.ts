@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { given } from './omit-undefined.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 
 /** Headers of requests that create something. */
@@ -44,5 +44,5 @@ export function optionsOf(headers: StartHeaders & Partial<CommandHeaders>): Requ
     'if-match': revision,
   } = headers
   const expectedRevision = revision === undefined ? undefined : Number(revision.slice(1, -1))
-  return given({ key, trace, correlationId, expectedRevision })
+  return omitUndefined({ key, trace, correlationId, expectedRevision })
 }

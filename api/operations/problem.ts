@@ -8,7 +8,7 @@ import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { echo } from '../../domain/log/issues.ts'
 import type { MemoryErrorCode } from '../../domain/memory/errors.ts'
-import { PatternError } from '../../domain/secrets/pattern.ts'
+import { PatternError } from '../../domain/secrets/compile-pattern.ts'
 import type { ContextErrorCode } from '../../domain/store/errors.ts'
 import { type Refusal, StreamError } from '../../domain/stream/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/errors.ts'

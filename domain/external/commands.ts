@@ -1,7 +1,7 @@
 import type { ResolvedPaths } from '../calls/events/event-parts.ts'
 import type { SeenFile } from '../calls/question.ts'
 import type { ToolOutcome } from '../calls/tools/tool-outcome.ts'
-import type { Delivery, SettleDelivery } from '../courier/delivery.ts'
+import type { Delivery, SettleDelivery } from '../courier/delivery-commands.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { StreamContext } from '../stream/aggregate.ts'

@@ -1,4 +1,4 @@
-import type { Delivery } from '../courier/delivery.ts'
+import type { Delivery } from '../courier/delivery-commands.ts'
 import type { Origin } from '../courier/events.ts'
 import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../courier/ledger.ts'
 import type { ReportedEnd } from '../tree/events.ts'

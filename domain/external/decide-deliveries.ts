@@ -1,6 +1,6 @@
 import { DeliveryRefused } from '../calls/errors.ts'
-import type { SettleDelivery } from '../courier/delivery.ts'
-import { type Delivery, isNew, senderOf } from '../courier/delivery.ts'
+import type { SettleDelivery } from '../courier/delivery-commands.ts'
+import { type Delivery, isNew, senderOf } from '../courier/delivery-commands.ts'
 import { settles } from '../courier/ledger.ts'
 import { echo } from '../log/issues.ts'
 import { outsideSpec } from '../tree/outside-tools.ts'

@@ -1,5 +1,5 @@
 import type { ModelHealth } from '../agent/runtime/model-health.ts'
-import type { Delivery, SettleDelivery } from '../courier/delivery.ts'
+import type { Delivery, SettleDelivery } from '../courier/delivery-commands.ts'
 import type { Courier } from '../courier/ledger.ts'
 import type { Correspondent } from '../courier/runtime/correspondent.ts'
 import type { Json, JsonObject } from '../log/json.ts'

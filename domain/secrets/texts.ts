@@ -1,6 +1,6 @@
+import { beginningOfShape, lastWordOf } from './known-secret-shapes.ts'
 import type { KnownTexts } from './known-values.ts'
 import type { Piece } from './pieces.ts'
-import { beginningOfShape, lastWordOf } from './shapes.ts'
 import { joinSpans, type Span } from './spans.ts'
 
 /** Redacts texts that are shown one by one, including a secret that continues from one text to the next. */

@@ -1,5 +1,5 @@
 // `agent_budgets`: the budget account of each agent in its tree, equal to the account in its state
-// (domain/agent/state/account.ts); a property test compares the two. For each kind of budget, the agent's grant covers
+// (domain/agent/state/budget-account.ts); a property test compares the two. For each kind of budget, the agent's grant covers
 // spent + reserved + uncertain.
 
 /** A fork inherits unchanged members (-1) from its source. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
-import { errorSignature } from '../../domain/calls/retry.ts'
+import { errorSignature } from '../../domain/calls/judge-retry.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { ROLE } from '../support/plans.ts'
 import { given, tool } from '../support/story.ts'

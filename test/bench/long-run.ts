@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileOf } from '../../adapters/sqlite/log/file.ts'
+import { fileOf } from '../../adapters/sqlite/log/connection.ts'
 import { paths } from '../../api/process/host/paths.ts'
 import { openEmbedded } from './embedded.ts'
 import { type Append, appendsAfter, BareWriter, type Took } from './floor/writer.ts'

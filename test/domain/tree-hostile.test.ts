@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { totals } from '../../domain/agent/state/account.ts'
+import { totals } from '../../domain/agent/state/budget-account.ts'
 import { MAX_TOPICS } from '../../domain/agent/state/bus.ts'
 import { RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { SHOWN_BYTES } from '../../domain/calls/result-text.ts'

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ensureFile } from '../../adapters/sqlite/log/file.ts'
+import { ensureFile } from '../../adapters/sqlite/log/connection.ts'
 import { MarkWriter, markOf } from '../../adapters/sqlite/log/mark.ts'
 import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { openSql } from '../../api/process/embedded/audit.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { budgetOf, committed, ownSpent } from '../../domain/agent/state/account.ts'
+import { budgetOf, committed, ownSpent } from '../../domain/agent/state/budget-account.ts'
 import { fold } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { budgetOf, committed, ownSpent, totals } from '../../domain/agent/state/account.ts'
+import { budgetOf, committed, ownSpent, totals } from '../../domain/agent/state/budget-account.ts'
 import { isFinished } from '../../domain/agent/state/state.ts'
 import { external } from '../../domain/external/aggregate.ts'
 import type { ExternalState } from '../../domain/external/state.ts'

@@ -19,7 +19,7 @@ import type {
   Tool,
 } from '../../domain/ports/index.ts'
 import type { Environment, RuntimePorts } from '../../domain/ports/runtime.ts'
-import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/stream/runtime/retry.ts'
+import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/stream/runtime/append-retry.ts'
 import { AgentSpec } from '../../domain/tree/spec.ts'
 import { NO_SECRETS } from './secrets/no-secrets.ts'
 

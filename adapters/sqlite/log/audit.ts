@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { sealedBody, unsalted } from '../../../domain/log/seal.ts'
 import { Lru } from '../../memory/lru.ts'
-import { fileOf, openToRead } from './file.ts'
+import { fileOf, openToRead } from './connection.ts'
 import { Reader } from './reader.ts'
 import { StreamResidues } from './residues.ts'
 

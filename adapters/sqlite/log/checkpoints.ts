@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { fileOf } from './file.ts'
+import { fileOf } from './connection.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { openToRead } from './file.ts'
+import { openToRead } from './connection.ts'
 import { CREATE } from './schema.ts'
 
 /**

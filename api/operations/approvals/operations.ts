@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CommandHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Id, PageQuery, Recorded } from '../schemas.ts'
@@ -31,7 +31,7 @@ export const APPROVAL_OPERATIONS = [
     run: async (s, { query: { run, state, ...page } }) => {
       if (run !== undefined) await mustBeRun(s, run)
       const which = { ...page, runId: run, state: state === 'all' ? undefined : state }
-      const { position, value } = await s.read.approvals(given(which))
+      const { position, value } = await s.read.approvals(omitUndefined(which))
       return { position, ...value }
     },
   }),
@@ -60,7 +60,7 @@ export const APPROVAL_OPERATIONS = [
       drives: true,
     },
     run: (s, { params, body: { by, ...decided } }, { options }) =>
-      recordApproval(s, { kind: 'decide_approval', ...params, ...given(decided) }, by, options),
+      recordApproval(s, { kind: 'decide_approval', ...params, ...omitUndefined(decided) }, by, options),
   }),
   operation({
     name: 'listDoubts',
@@ -73,7 +73,7 @@ export const APPROVAL_OPERATIONS = [
     awaitsTables: true,
     run: async (s, { query: { run } }) => {
       if (run !== undefined) await mustBeRun(s, run)
-      const { position, value } = await s.read.doubts(given({ runId: run }))
+      const { position, value } = await s.read.doubts(omitUndefined({ runId: run }))
       return { position, doubts: value }
     },
   }),
@@ -97,7 +97,7 @@ export const APPROVAL_OPERATIONS = [
     output: Recorded,
     answers: { 200: 'Recorded' },
     run: (s, { params, body: { by, ...resolved } }, { options }) =>
-      recordApproval(s, { kind: 'resolve_doubt', ...params, ...given(resolved) }, by, options),
+      recordApproval(s, { kind: 'resolve_doubt', ...params, ...omitUndefined(resolved) }, by, options),
   }),
   operation({
     name: 'listQuestions',
@@ -110,7 +110,7 @@ export const APPROVAL_OPERATIONS = [
     awaitsTables: true,
     run: async (s, { query: { run } }) => {
       if (run !== undefined) await mustBeRun(s, run)
-      const { position, value } = await s.read.questions(given({ runId: run }))
+      const { position, value } = await s.read.questions(omitUndefined({ runId: run }))
       return { position, questions: value }
     },
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { StartHeaders, TraceHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { PageQuery } from '../schemas.ts'
 import { createDocument } from './create-document.ts'
@@ -35,7 +35,7 @@ export const DOCUMENT_OPERATIONS = [
     output: schema.DocumentList,
     answers: { 200: 'A page of documents' },
     awaitsTables: true,
-    run: (s, { query }) => listDocuments(s, given(query)),
+    run: (s, { query }) => listDocuments(s, omitUndefined(query)),
   }),
   operation({
     name: 'listDocumentHistory',

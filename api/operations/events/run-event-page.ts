@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { JsonPieces } from '../operation.ts'
 import { notFound } from '../problem.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
@@ -20,7 +20,7 @@ export async function runEventPage(
 ): Promise<JsonPieces> {
   await mustBeRun(s, runId)
   const types = type && new Set(type)
-  const found = await s.read.events(given({ runId, agent, types, turn, limit, after }))
+  const found = await s.read.events(omitUndefined({ runId, agent, types, turn, limit, after }))
   if (found === null) throw notFound('agent', agent ?? runId)
   const { pieces, count } = await pageOf(new EventViews(s.log, s.blobs), found.events)
   const last = found.more || found.events.length > count ? found.events[count - 1] : undefined

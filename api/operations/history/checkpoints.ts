@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { notFound } from '../problem.ts'
 import { mustGovern, runOfAgent } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
@@ -12,7 +12,10 @@ export async function listCheckpoints(
   { limit, after, include }: z.output<typeof CheckpointsQuery>,
 ) {
   await mustHaveCheckpoints(s, agentId)
-  const { position, value } = await s.read.checkpoints(agentId, given({ limit, after, whole: include === 'state' }))
+  const { position, value } = await s.read.checkpoints(
+    agentId,
+    omitUndefined({ limit, after, whole: include === 'state' }),
+  )
   return { position, ...value }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ArtifactList } from '../approvals/schemas.ts'
 import { RecordedAtPoint } from '../external/recorded-at-schema.ts'
 import { StartHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Difference, ForkBody, Started } from '../runs/schemas.ts'
@@ -80,7 +80,7 @@ export const HISTORY_OPERATIONS = [
     awaitsTables: true,
     run: async (s, { query: { run, limit, after } }) => {
       if (run !== undefined) await mustBeRun(s, run)
-      const { position, value } = await s.read.artifacts(given({ limit, after, runId: run }))
+      const { position, value } = await s.read.artifacts(omitUndefined({ limit, after, runId: run }))
       return { position, ...value }
     },
   }),

@@ -1,5 +1,5 @@
 import type { EndRestore } from '../../../domain/agent/decide/commands.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
 import { isUngoverned, mustBeRun } from '../runs/run-of-agent.ts'
@@ -35,7 +35,7 @@ export async function restoreFiles(
     .restore(runId, {
       ...asked,
       async begins({ tree, replaces }) {
-        const intent = given({ kind: 'restore' as const, tree, replaces, step, reason })
+        const intent = omitUndefined({ kind: 'restore' as const, tree, replaces, step, reason })
         restore = (await s.runtime.execute(runId, intent, { by: actor })).revision
       },
     })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CommandHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { recordCommand } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
@@ -46,7 +46,7 @@ export const LOSS_OPERATIONS = [
     output: Recorded,
     answers: { 200: 'Recorded' },
     run: (s, { params, body: { by, reason } }, { options }) => {
-      const command = given({ kind: 'release_loss' as const, reason })
+      const command = omitUndefined({ kind: 'release_loss' as const, reason })
       return recordCommand(s, { agentId: params.id, command, actor: actorOf('user', by), options, drive: 'no' })
     },
   }),

@@ -2,7 +2,7 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream, keyFor } from '../../../domain/log/ids.ts'
 import { shownBody } from '../events/body.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { notFound } from '../problem.ts'
 import { agentsOf } from '../runs/agents-of.ts'
 import { recordCommand } from '../runs/record-command.ts'
@@ -24,7 +24,7 @@ export async function sendPersonMessage(
 ): Promise<Sent> {
   const agentId = to === undefined ? runId : (await agentsOf(s, runId, to))[0]!
   const type = expectReply ? ('request' as const) : ('event' as const)
-  return say(s, agentId, given({ kind: 'send_message' as const, type, payload, topic }), by, options)
+  return say(s, agentId, omitUndefined({ kind: 'send_message' as const, type, payload, topic }), by, options)
 }
 
 /** Sends a message to every agent of a run that has subscribed to the topic. */
@@ -55,7 +55,7 @@ export async function listMessages(
 ) {
   await mustGovern(s, runId, 'to list messages')
   if ((await runOfAgent(s, runId)) !== runId) throw notFound('run', runId)
-  const { position, value } = await s.read.messages({ runId, ...given(page) })
+  const { position, value } = await s.read.messages({ runId, ...omitUndefined(page) })
   return { position, ...value }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MOMENT, Moment } from '../moment-schema.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Id } from '../schemas.ts'
@@ -20,7 +20,7 @@ export const NUMBER_OPERATIONS = [
     awaitsTables: true,
     run: async (s, { query: { since, run } }) => {
       if (run !== undefined) await mustBeRun(s, run)
-      const { position, value } = await s.read.numbers(given({ since, runId: run }))
+      const { position, value } = await s.read.numbers(omitUndefined({ since, runId: run }))
       return { position, ...value }
     },
   }),
@@ -41,7 +41,7 @@ export const NUMBER_OPERATIONS = [
     awaitsTables: true,
     run: async (s, { query: { by, since, run } }) => {
       if (run !== undefined) await mustBeRun(s, run)
-      const { position, value } = await s.read.cost(given({ by, since, runId: run }))
+      const { position, value } = await s.read.cost(omitUndefined({ by, since, runId: run }))
       return { position, by, ...value }
     },
   }),

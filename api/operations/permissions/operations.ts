@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordApproval } from '../approvals/decide.ts'
 import { CommandHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { Id, Recorded } from '../schemas.ts'
 import { permissionsOf } from './permissions-of.ts'
@@ -32,6 +32,6 @@ export const PERMISSION_OPERATIONS = [
     answers: { 200: 'Recorded' },
     revision: ({ revision }) => revision,
     run: (s, { params, body: { by, ...why } }, { options }) =>
-      recordApproval(s, { kind: 'revoke_permission', ...params, ...given(why) }, by, options),
+      recordApproval(s, { kind: 'revoke_permission', ...params, ...omitUndefined(why) }, by, options),
   }),
 ] as const

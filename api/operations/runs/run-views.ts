@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import type { RunRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
 import { hasEnded } from './drive-end.ts'
@@ -13,7 +13,7 @@ import type { Run } from './schemas.ts'
 
 /** Runs that match a query, newest first. */
 export async function listRuns(s: Services, query: z.output<typeof RunQuery>) {
-  const { position, value } = await s.read.runs(given(query))
+  const { position, value } = await s.read.runs(omitUndefined(query))
   const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
   return { position, runs: value.runs.map((row) => runView(s, row, sizes)), next: value.next }
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
@@ -19,7 +19,7 @@ export async function sendInput(
   options: RequestOptions,
 ): Promise<Recorded> {
   const to = agent === undefined ? runId : (await agentsOf(s, runId, agent))[0]!
-  return ask(s, to, given({ kind: 'input' as const, ...input }), { by, options, drive: 'wake' })
+  return ask(s, to, omitUndefined({ kind: 'input' as const, ...input }), { by, options, drive: 'wake' })
 }
 
 /** Ends a run. A driver stops and settles the calls at work. */
@@ -29,14 +29,14 @@ export const cancelRun = (
   { reason, deadlineMs = 10_000, by }: z.output<typeof CancelBody>,
   options: RequestOptions,
 ): Promise<Recorded> =>
-  ask(s, runId, given({ kind: 'cancel' as const, deadlineMs, reason }), { by, options, drive: 'wake' })
+  ask(s, runId, omitUndefined({ kind: 'cancel' as const, deadlineMs, reason }), { by, options, drive: 'wake' })
 
 export const pauseRun = (
   s: Services,
   runId: string,
   { reason, by }: z.output<typeof PauseBody>,
   options: RequestOptions,
-): Promise<Recorded> => ask(s, runId, given({ kind: 'pause' as const, reason }), { by, options, drive: 'no' })
+): Promise<Recorded> => ask(s, runId, omitUndefined({ kind: 'pause' as const, reason }), { by, options, drive: 'no' })
 
 /** Lifts a pause; `step`: up to the next end of a turn. */
 export const liftPause = (

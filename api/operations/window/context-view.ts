@@ -1,6 +1,6 @@
 import { modelInfo, route, routingFacts } from '../../../domain/agent/routing/routing.ts'
 import { estimateInput } from '../../../domain/agent/rules/budget.ts'
-import { contextLimit } from '../../../domain/agent/window/compression.ts'
+import { contextLimit } from '../../../domain/agent/window/compression-plan.ts'
 import { isHidden, segmentsOf } from '../../../domain/agent/window/compression-state.ts'
 import { requestFacts } from '../../../domain/agent/window/request.ts'
 import type { Services } from '../services.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CommandHeaders } from '../headers.ts'
-import { given } from '../omit-undefined.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { recordCommand } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
@@ -34,7 +34,7 @@ export const WINDOW_OPERATIONS = [
     answers: { 200: 'Recorded' },
     revision: ({ revision }) => revision,
     run: (s, { params: { id }, body: { agent = id, turns, by } }, { options }) => {
-      const command = given({ kind: 'expand_context' as const, turns })
+      const command = omitUndefined({ kind: 'expand_context' as const, turns })
       return recordCommand(s, { agentId: agent, command, actor: actorOf('user', by), options, drive: 'no' })
     },
   }),

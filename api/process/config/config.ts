@@ -44,12 +44,15 @@ export const ProofSettings = z.strictObject({
   anchorEveryMs: z.int().min(1_000).nullable().default(3_600_000),
 })
 
+/** The port of `serve`. */
+export const DEFAULT_PORT = 7433
+
 /** All settings. Flags and environment variables give text, the settings file gives JSON. Times in ms. */
 export const ConfigSchema = z.strictObject({
   data: z.string().min(1),
   /** The address to serve on. Any address other than loopback exposes the API to the network. */
   host: z.string().min(1).default('127.0.0.1'),
-  port: int(z.int().min(0).max(65_535)).default(7433),
+  port: int(z.int().min(0).max(65_535)).default(DEFAULT_PORT),
   /** Accepted host names, in addition to the loopback names. */
   hosts: textList.default([]),
   /** The model of runs that name none. Null: the catalogue's default. */

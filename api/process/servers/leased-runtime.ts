@@ -2,7 +2,7 @@ import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
-import { passes } from '../../../domain/stream/runtime/retry.ts'
+import { passes } from '../../../domain/stream/runtime/append-retry.ts'
 import type { DriveEnd, DriveOptions } from '../../../domain/tree/runtime/drive.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 

@@ -36,7 +36,7 @@ import {
 import { wanted } from '../../operations/events/filter.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import { noRoom } from '../../operations/no-room.ts'
-import { given } from '../../operations/omit-undefined.ts'
+import { omitUndefined } from '../../operations/omit-undefined.ts'
 import type { AskRow, ReadModel } from '../../operations/read-model.ts'
 import { cursorIn, pageOf, placeOf } from '../../operations/rows.ts'
 import { messageRow } from './message-row.ts'
@@ -135,7 +135,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async approvals({ after, limit, runId, state }) {
       const place = await placeOf(log, after)
       return ask(
-        async (db) => withPaths(db, await listApprovals(db, given({ limit: limit + 1, after: place, runId, state }))),
+        async (db) =>
+          withPaths(db, await listApprovals(db, omitUndefined({ limit: limit + 1, after: place, runId, state }))),
         async ({ rows, paths }) => {
           const { page, next } = await pageOf(rows, limit, (last) =>
             cursorAt(last.agent_id, last.requested_revision ?? 0),
@@ -176,7 +177,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(log, after)
       return ask(
-        (db) => listArtifacts(db, given({ limit: limit + 1, runId, after: place })),
+        (db) => listArtifacts(db, omitUndefined({ limit: limit + 1, runId, after: place })),
         async (rows) => {
           const { page, next } = await pageOf(rows, limit, (last) => cursorAt(last.agent_id, last.revision))
           return { artifacts: page.map(artifactRow), next }
@@ -197,7 +198,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     cost: ({ by, since, runId }) =>
       ask(
-        (db) => costBy(db, by, given({ since, runId })),
+        (db) => costBy(db, by, omitUndefined({ since, runId })),
         ({ rows, total }) => ({
           rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
           total: costRow(total),

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AskView } from '../../operations/approvals/schemas.ts'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
 import { isMore, waitingAsks, waitingFault } from '../page/waiting.ts'
 import { AskCard } from './ask-card.tsx'
-import { askKey, inPlace } from './asked.ts'
+import { askKey, inPlace } from './open-questions.ts'
 import { CommandOutcome } from './outcome.tsx'
 
 /**

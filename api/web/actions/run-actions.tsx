@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, asOne, refusalOf, send, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { saveBlob } from '../parts/save.ts'
 import type { Detail } from '../run/run-model.ts'
 import { busy, run } from './command.ts'

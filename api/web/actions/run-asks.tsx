@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { AskView } from '../../operations/approvals/schemas.ts'
 import type { Detail } from '../run/run-model.ts'
 import { AskCard } from './ask-card.tsx'
-import { askKey } from './asked.ts'
+import { askKey } from './open-questions.ts'
 import { CommandOutcome } from './outcome.tsx'
 
 /**

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { query, setQuery } from '../page/router.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'

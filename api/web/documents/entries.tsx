@@ -1,5 +1,5 @@
 import type { DocumentEntry } from '../../operations/document/schemas.ts'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { setQuery } from '../page/router.ts'
 import { clock } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type EventContent, substance } from '../../cli/output/event-text.ts'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { setQuery } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'
 import { clock, countText, instant } from '../parts/format.ts'

@@ -6,7 +6,7 @@ import { api, errorText, take } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { AgentModel } from './agent-model.ts'
-import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
+import { type States, statesOf, type Trees, treesOf } from './states-at-position.ts'
 
 export type Detail = z.infer<typeof RunDetail>
 export type TreeNode = RunTree['agents'][number]

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { listen } from '../client/feed.ts'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'

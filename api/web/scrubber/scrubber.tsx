@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useKeys } from '../page/keys.ts'
+import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { clock } from '../parts/format.ts'
 import type { AgentModel } from '../run/agent-model.ts'
 import { parsePosition } from '../run/outline.ts'

@@ -11,7 +11,7 @@ import { toolsForOther } from '../../tree/outside-tools.ts'
 import { levelFor, rightsOf, shared } from '../../tree/rights.ts'
 import { type AgentSpec, DELEGABLE } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
-import { free, shareOf } from '../state/account.ts'
+import { free, shareOf } from '../state/budget-account.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

@@ -1,5 +1,5 @@
 import { endCall, failCall } from '../../calls/decide/endings.ts'
-import type { BusMessage, Delivery, Settled } from '../../courier/delivery.ts'
+import type { BusMessage, Delivery, Settled } from '../../courier/delivery-commands.ts'
 import type { Origin } from '../../courier/events.ts'
 import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'

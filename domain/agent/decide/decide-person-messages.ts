@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../calls/errors.ts'
-import type { BusMessage } from '../../courier/delivery.ts'
+import type { BusMessage } from '../../courier/delivery-commands.ts'
 import { placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'

@@ -1,6 +1,6 @@
 import { approver } from '../../calls/decide/approvals.ts'
 import { CommandRejected } from '../../calls/errors.ts'
-import { isDelivery } from '../../courier/delivery.ts'
+import { isDelivery } from '../../courier/delivery-commands.ts'
 import { hex, isKeyed } from '../../log/ids.ts'
 import { echo } from '../../log/issues.ts'
 import type { Decision as StreamDecision } from '../../stream/aggregate.ts'

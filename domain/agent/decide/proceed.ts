@@ -21,7 +21,7 @@ import {
   turnIsOpen,
 } from '../state/state.ts'
 import { loseSummary, makeRoom } from '../window/compress.ts'
-import { contextLimit } from '../window/compression.ts'
+import { contextLimit } from '../window/compression-plan.ts'
 import { knowledgeIsDue } from '../window/knowledge.ts'
 import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from '../window/request.ts'
 import { askForTurn } from './budgets.ts'

@@ -1,6 +1,6 @@
 import type { ReportedEnd } from '../../tree/events.ts'
 import { addReport, isEmptyReport } from '../../tree/family.ts'
-import { totals } from '../state/account.ts'
+import { totals } from '../state/budget-account.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'

@@ -1,4 +1,4 @@
-import { backoff } from '../../calls/retry.ts'
+import { backoff } from '../../calls/judge-retry.ts'
 import { lastTurn, timeIsOver } from '../rules/recovery.ts'
 import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { waitedFor } from './outage-state.ts'

@@ -5,11 +5,11 @@ import { canonicalTool } from '../../calls/tools/tool-patterns.ts'
 import { wireName } from '../../calls/tools/tool-spec.ts'
 import { UNKNOWN_TOOL } from '../../calls/tools/tools.ts'
 import { echo } from '../../log/issues.ts'
-import { compilePattern } from '../../secrets/pattern.ts'
+import { compilePattern } from '../../secrets/compile-pattern.ts'
 import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../../tree/spec.ts'
 import { CONTROL_NAMES, CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
-import { contextLimit } from '../window/compression.ts'
+import { contextLimit } from '../window/compression-plan.ts'
 
 // Checks at the start of a run, before anything is recorded.
 

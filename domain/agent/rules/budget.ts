@@ -2,7 +2,7 @@ import { RESULT_BYTES } from '../../calls/bounded.ts'
 import type { Usage } from '../../calls/content.ts'
 import { cost, totalTokens } from '../../tree/money.ts'
 import type { ModelInfo, Price } from '../../tree/spec.ts'
-import { budgetOf, committed, free } from '../state/account.ts'
+import { budgetOf, committed, free } from '../state/budget-account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 
 // A run's own budget: reserved before each model call, settled by its usage, with a reserve for the warning turn.

@@ -1,4 +1,4 @@
-import type { ChildBackend, ChildBirth, Delivery } from '../../courier/delivery.ts'
+import type { ChildBackend, ChildBirth, Delivery } from '../../courier/delivery-commands.ts'
 import { placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantOf } from '../../log/instant.ts'

@@ -3,7 +3,7 @@ import { keyedCommand } from '../../log/ids.ts'
 import { keyStream, sealKeyClaim } from '../../log/key-claim.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { append } from '../../stream/runtime/append.ts'
-import { requestRetry } from '../../stream/runtime/retry.ts'
+import { requestRetry } from '../../stream/runtime/append-retry.ts'
 import { isRepeatedRequest } from './refusals.ts'
 
 /**

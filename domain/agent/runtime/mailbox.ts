@@ -1,5 +1,5 @@
 import type { Message } from '../../calls/content.ts'
-import type { Delivery } from '../../courier/delivery.ts'
+import type { Delivery } from '../../courier/delivery-commands.ts'
 import type { Origin } from '../../courier/events.ts'
 import type { Correspondent, Destination } from '../../courier/runtime/correspondent.ts'
 import { agentStream } from '../../log/ids.ts'

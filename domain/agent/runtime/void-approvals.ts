@@ -3,7 +3,7 @@ import { callArguments } from '../../calls/requested-calls.ts'
 import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { effectId } from '../../log/ids.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
-import { outcomeRetry } from '../../stream/runtime/retry.ts'
+import { outcomeRetry } from '../../stream/runtime/append-retry.ts'
 import { outdatedApprovals } from '../rules/tool-change.ts'
 import type { AgentMailbox } from './mailbox.ts'
 

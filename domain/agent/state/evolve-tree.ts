@@ -14,7 +14,7 @@ import {
   NO_FAMILY,
 } from '../../tree/family.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { committed, free } from './account.ts'
+import { committed, free } from './budget-account.ts'
 import { NO_MESSAGES, REQUEST_MS } from './bus.ts'
 import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'

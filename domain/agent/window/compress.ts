@@ -10,7 +10,15 @@ import { modelInfo, route, routingFacts } from '../routing/routing.ts'
 import { estimateInput, reserveSummary } from '../rules/budget.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { SUMMARY_PROMPT_BYTES, summaryText } from './compressed-request.ts'
-import { contextLimit, hiding, type Plan, pruned, type ShownContext, toSummarise, unchanged } from './compression.ts'
+import {
+  contextLimit,
+  hiding,
+  type Plan,
+  pruned,
+  type ShownContext,
+  toSummarise,
+  unchanged,
+} from './compression-plan.ts'
 import { segmentsOf } from './compression-state.ts'
 import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from './request.ts'
 import type { TurnRange } from './segment.ts'

@@ -1,5 +1,5 @@
 import type { Call } from '../call.ts'
-import { backoff, judgeRetry } from '../retry.ts'
+import { backoff, judgeRetry } from '../judge-retry.ts'
 import type { ToolOutcome } from '../tools/tool-outcome.ts'
 import type { CallDecision } from './decision.ts'
 import { failCall } from './endings.ts'

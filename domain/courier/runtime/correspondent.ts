@@ -1,6 +1,6 @@
 import type { Decoding, StreamContext, StreamEvent } from '../../stream/aggregate.ts'
 import type { Asking, Submitted, Submitting } from '../../stream/runtime/mailbox.ts'
-import type { Delivery, SettleDelivery } from '../delivery.ts'
+import type { Delivery, SettleDelivery } from '../delivery-commands.ts'
 import type { Origin } from '../events.ts'
 import type { Courier } from '../ledger.ts'
 

@@ -2,7 +2,7 @@ import { contextHash } from '../model/context-hash.ts'
 import type { DocumentReader } from '../model/view.ts'
 import type { PreconditionFailure } from './answers.ts'
 import type { AiEnvelopeRequest } from './request.ts'
-import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from './retry.ts'
+import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from './retry-delay.ts'
 
 /** The current state of a span in a conflicting request. */
 export type SpanNow =

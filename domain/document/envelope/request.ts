@@ -4,7 +4,7 @@ import { canonicalBytes } from '../../log/canonical.ts'
 import { firstIssue } from '../../log/issues.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import { type Frontier, parseFrontier } from '../model/frontier.ts'
-import { attemptOf } from './retry.ts'
+import { attemptOf } from './retry-delay.ts'
 
 /** The maximum length of an id, in UTF-16 units. */
 const NAME = 256

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/index.ts'
 import type { Applied, EnvelopeAnswer } from '../envelope/answers.ts'
 import type { Rebase } from '../envelope/rebase.ts'
 import type { AiEnvelopeRequest } from '../envelope/request.ts'
-import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from '../envelope/retry.ts'
+import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from '../envelope/retry-delay.ts'
 import { type AgentCall, documentCallerOf, forTool, toolErrorOf } from './agent-call.ts'
 import type { DocumentGateway } from './gateway.ts'
 

@@ -1,6 +1,6 @@
 import { sha256 } from '../../log/ids.ts'
 import { type AiEnvelopeRequest, payloadHash } from '../envelope/request.ts'
-import { attemptOf } from '../envelope/retry.ts'
+import { attemptOf } from '../envelope/retry-delay.ts'
 import type { Received } from '../stream/events.ts'
 
 /** The bytes of a body that could not be parsed as JSON. `fault`: why, and what to send. */

@@ -11,7 +11,7 @@ import type {
   ToolDesk,
   TreeDrive,
 } from '../../ports/runtime.ts'
-import { outcomeRetry } from '../../stream/runtime/retry.ts'
+import { outcomeRetry } from '../../stream/runtime/append-retry.ts'
 import { LOOK_MS } from '../../tree/runtime/tree-leases.ts'
 import { AgentError } from '../errors.ts'
 import { type ExternalState, isRunOver } from '../state.ts'

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../courier/delivery.ts'
+import type { Delivery } from '../../courier/delivery-commands.ts'
 import type { Origin } from '../../courier/events.ts'
 import type { Correspondent, Destination } from '../../courier/runtime/correspondent.ts'
 import { externalStream } from '../../log/ids.ts'

@@ -1,7 +1,7 @@
 import type { SealedEvent } from '../../log/envelope.ts'
 import { LogError, noRoomIn } from '../../log/errors.ts'
+import { isUnavailable, type Retry } from './append-retry.ts'
 import type { StreamPorts } from './ports.ts'
-import { isUnavailable, type Retry } from './retry.ts'
 
 /**
  * Every append goes through this function. While the outcome is unknown, it sends the same sealed bytes again; it seals

@@ -4,9 +4,9 @@ import { ownerOf } from '../../log/owner.ts'
 import type { Head } from '../../ports/index.ts'
 import { chained, type Unsealed } from '../sealing.ts'
 import { append } from './append.ts'
+import type { Retry } from './append-retry.ts'
 import { type Addressed, BlobWrites } from './blob-writes.ts'
 import type { StreamPorts } from './ports.ts'
-import type { Retry } from './retry.ts'
 import { SaltTape } from './salt-tape.ts'
 
 /** The time and randomness of one attempt to append. */

@@ -9,7 +9,7 @@ import { asProblem, Problem } from '../../../api/operations/problem.ts'
 import { REJECTION_CODES, TOOL_ERROR_CODES } from '../../../domain/calls/error-codes.ts'
 import { CommandRejected, ModelError, ToolError } from '../../../domain/calls/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import { compilePattern } from '../../../domain/secrets/pattern.ts'
+import { compilePattern } from '../../../domain/secrets/compile-pattern.ts'
 import { ContentionError } from '../../../domain/stream/runtime/errors.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 

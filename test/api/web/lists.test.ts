@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AskView } from '../../../api/operations/approvals/schemas.ts'
-import { askKey, inPlace } from '../../../api/web/actions/asked.ts'
+import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileOf } from '../../../adapters/sqlite/log/file.ts'
+import { fileOf } from '../../../adapters/sqlite/log/connection.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Embedded, openEmbedded } from '../embedded.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileOf } from '../../../adapters/sqlite/log/file.ts'
+import { fileOf } from '../../../adapters/sqlite/log/connection.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import type { Bench, Case } from '../bench.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { unpackBody } from '../../../adapters/sqlite/log/body.ts'
-import { fileOf } from '../../../adapters/sqlite/log/file.ts'
+import { fileOf } from '../../../adapters/sqlite/log/connection.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
 import { paths } from '../../../api/process/host/paths.ts'

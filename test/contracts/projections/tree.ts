@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { budgetOf, committed, exposed, ownSpent, reserved } from '../../../domain/agent/state/account.ts'
+import { budgetOf, committed, exposed, ownSpent, reserved } from '../../../domain/agent/state/budget-account.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { idOf } from '../../../domain/log/owner.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compilePattern, MAX_MATCH } from '../../../domain/secrets/pattern.ts'
+import { compilePattern, MAX_MATCH } from '../../../domain/secrets/compile-pattern.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 

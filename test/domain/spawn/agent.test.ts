@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Agent, type AgentMove, checkConfig, created, moved } from '../../../domain/external/spawn/agent.ts'
 import { ProviderError } from '../../../domain/external/spawn/errors.ts'
 import { checkFunction } from '../../../domain/external/spawn/functions.ts'
-import { isTransient, NO_RETRIES, retryDelay } from '../../../domain/external/spawn/retry.ts'
+import { isTransient, NO_RETRIES, retryDelay } from '../../../domain/external/spawn/retry-policy.ts'
 
 // Seed 004, Status Tracking and Cancellation; CONTRACTS 14.
 

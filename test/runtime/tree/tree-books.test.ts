@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
-import { budgetOf, totals } from '../../../domain/agent/state/account.ts'
+import { budgetOf, totals } from '../../../domain/agent/state/budget-account.ts'
 import { agentStream, childAgentId } from '../../../domain/log/ids.ts'
 import { says, use } from '../../support/tree/planned-model.ts'
 import { type Plan, worldSpec } from '../../support/tree/plans.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
-import { totals } from '../../../domain/agent/state/account.ts'
+import { totals } from '../../../domain/agent/state/budget-account.ts'
 import type { ModelOutcome } from '../../../domain/ports/index.ts'
 import type { Plan } from '../../support/tree/plans.ts'
 import { tablesOf } from '../../support/tree/tables.ts'

@@ -108,7 +108,7 @@ export const PAGE: readonly Rule[] = [
     says: 'a question keeps its place on the page while others are decided',
     test: LISTS,
     name: 'keeps its place when another one is decided',
-    fault: fault('api/web/actions/asked.ts', 'inPlace', replace('operand', 'approval', '[]')),
+    fault: fault('api/web/actions/open-questions.ts', 'inPlace', replace('operand', 'approval', '[]')),
   },
   {
     rule: 'what people are asked',

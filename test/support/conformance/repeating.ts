@@ -29,21 +29,21 @@ export const REPEATING: readonly Row[] = [
     says: 'failed calls are retried up to maxRetries with exponential backoff',
     test: behaviour('5.10-errors'),
     name: '5.10.1',
-    fault: fault('domain/calls/retry.ts', 'backoff', replace('operand', 'backoffMultiplier', '1')),
+    fault: fault('domain/calls/judge-retry.ts', 'backoff', replace('operand', 'backoffMultiplier', '1')),
   },
   {
     must: '5.10.2',
     says: 'identical signatures are not retried',
     test: behaviour('5.10-errors'),
     name: '5.10.2',
-    fault: fault('domain/calls/retry.ts', 'judgeRetry', drop('operand', 'signatures')),
+    fault: fault('domain/calls/judge-retry.ts', 'judgeRetry', drop('operand', 'signatures')),
   },
   {
     must: '5.10.3',
     says: 'permanent errors are not retried',
     test: behaviour('5.10-errors'),
     name: '5.10.3',
-    fault: fault('domain/calls/retry.ts', 'judgeRetry', replace('value', 'transient', 'true')),
+    fault: fault('domain/calls/judge-retry.ts', 'judgeRetry', replace('value', 'transient', 'true')),
   },
   {
     must: '5.10.4',
@@ -64,7 +64,7 @@ export const REPEATING: readonly Row[] = [
     says: 'compression keeps the task and the last three turns whole',
     test: behaviour('5.11-context'),
     name: '5.11.2',
-    fault: fault('domain/agent/window/compression.ts', 'kept', drop('operand', 'WHOLE_TURNS')),
+    fault: fault('domain/agent/window/compression-plan.ts', 'kept', drop('operand', 'WHOLE_TURNS')),
   },
   {
     must: '5.11.3',

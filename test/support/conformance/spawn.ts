@@ -174,14 +174,14 @@ export const SPAWN: readonly Rule[] = [
     says: 'planned: network errors, time limits, 429 and 529 are tried again, with backoff',
     test: states,
     name: 'are for network errors',
-    fault: fault('domain/external/spawn/retry.ts', 'STATUSES', drop('entry', '529')),
+    fault: fault('domain/external/spawn/retry-policy.ts', 'STATUSES', drop('entry', '529')),
   },
   {
     rule,
     says: 'planned: nothing else is tried again',
     test: states,
     name: 'are for nothing else',
-    fault: fault('domain/external/spawn/retry.ts', 'isTransient', replace('operand', 'TIMED_OUT', 'true')),
+    fault: fault('domain/external/spawn/retry-policy.ts', 'isTransient', replace('operand', 'TIMED_OUT', 'true')),
   },
   {
     rule,

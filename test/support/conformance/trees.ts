@@ -20,14 +20,14 @@ export const TREES: readonly Rule[] = [
     says: 'a top-up that is brought again adds nothing',
     test: books,
     name: 'gives the child no more and no less',
-    fault: fault('domain/courier/delivery.ts', 'isNew', replace('condition', 'rank', 'false')),
+    fault: fault('domain/courier/delivery-commands.ts', 'isNew', replace('condition', 'rank', 'false')),
   },
   {
     rule,
     says: 'an end that is brought again settles nothing',
     test: books,
     name: 'is settled once by the next process',
-    fault: fault('domain/courier/delivery.ts', 'isNew', replace('condition', 'rank', 'false')),
+    fault: fault('domain/courier/delivery-commands.ts', 'isNew', replace('condition', 'rank', 'false')),
   },
   {
     rule,
@@ -78,6 +78,6 @@ export const TREES: readonly Rule[] = [
     says: 'a subscriber of which one message bounces hears its topics still',
     test: 'test/domain/messages.test.ts',
     name: 'it still hears its topic',
-    fault: fault('domain/courier/delivery.ts', 'asBounce', replace('word', 'BOUNCED', 'GONE')),
+    fault: fault('domain/courier/delivery-commands.ts', 'asBounce', replace('word', 'BOUNCED', 'GONE')),
   },
 ]

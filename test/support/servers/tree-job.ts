@@ -1,7 +1,7 @@
 import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import type { KeepUp } from '../../../api/index.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
-import { totals } from '../../../domain/agent/state/account.ts'
+import { totals } from '../../../domain/agent/state/budget-account.ts'
 import { isFinished } from '../../../domain/agent/state/state.ts'
 import { undelivered } from '../../../domain/courier/ledger.ts'
 

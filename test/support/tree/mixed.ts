@@ -1,6 +1,6 @@
 import type { AgentCommand } from '../../../domain/agent/decide/commands.ts'
 import { DeliveryRefused } from '../../../domain/calls/errors.ts'
-import type { Delivery } from '../../../domain/courier/delivery.ts'
+import type { Delivery } from '../../../domain/courier/delivery-commands.ts'
 import { rankOf, undelivered } from '../../../domain/courier/ledger.ts'
 import { externalDeliveryOf } from '../../../domain/external/courier.ts'
 import { isRunOver } from '../../../domain/external/state.ts'

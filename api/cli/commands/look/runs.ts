@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { counted } from '../../../../projections/engine/text.ts'
-import { given } from '../../../operations/omit-undefined.ts'
+import { omitUndefined } from '../../../operations/omit-undefined.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
 import type { RunQuery } from '../../../operations/runs/query-schema.ts'
 import type { RunDetail } from '../../../operations/runs/schemas.ts'
@@ -66,7 +66,7 @@ function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
   const { role, model, over, file, person, since, until, text } = o
   const stored = o.status === 'interrupted' ? undefined : o.status
   const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored }
-  return given({ ...ended, role, model, over, file, person, since, until, text })
+  return omitUndefined({ ...ended, role, model, over, file, person, since, until, text })
 }
 
 async function list(ctx: Context, options: ListOptions): Promise<number> {

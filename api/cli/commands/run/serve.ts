@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { LogError } from '../../../../domain/log/errors.ts'
 import { tokenPath } from '../../../http/token.ts'
 import { operatorText, type Tell } from '../../../operations/notices.ts'
-import { onServers } from '../../../process/config/config.ts'
+import { DEFAULT_PORT, onServers } from '../../../process/config/config.ts'
 import { retryFaultedRuns } from '../../../process/drives/retry-faulted-runs.ts'
 import { sweep } from '../../../process/drives/sweeper.ts'
 import { tellOutages } from '../../../process/servers/outages.ts'
@@ -55,7 +55,7 @@ export function serveCommand(program: Command, kit: Kit): void {
     .command('serve')
     .description('own the data folder: drive runs as they become due, and serve the HTTP API')
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (default 7433; 0: any)')
+    .option('--port <port>', `port to listen on (default ${DEFAULT_PORT}; 0: any)`)
     .option('--hosts <names>', 'host names that are served beside the loopback ones')
     .option('--open', 'open the page in the browser')
     .action(kit.action<ServeOptions>((ctx, _, options) => serve(ctx, options), ['host', 'port', 'hosts']))

@@ -1,5 +1,5 @@
 import type { AgentModel } from '../agent-model.ts'
-import type { States } from '../told-at.ts'
+import type { States } from '../states-at-position.ts'
 
 /** The position of a run that the tabs show. */
 export interface DetailProps {

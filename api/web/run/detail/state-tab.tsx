@@ -1,7 +1,7 @@
 import { dollars } from '../../../cli/output/units.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { shown } from '../../parts/shown.ts'
-import type { Brief } from '../told-at.ts'
+import type { Brief } from '../states-at-position.ts'
 import { type Written, writerOf, writerOfCall } from '../writers.ts'
 import type { DetailProps } from './detail-props.ts'
 import { Tasks } from './tasks.tsx'

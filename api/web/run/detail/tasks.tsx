@@ -4,7 +4,7 @@ import { jump } from '../../page/router.ts'
 import { shown } from '../../parts/shown.ts'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
-import type { Brief } from '../told-at.ts'
+import type { Brief } from '../states-at-position.ts'
 import { wholeEvent } from './whole-event.ts'
 
 const SIGNS = { pending: '○', in_progress: '▶', completed: '✓', cancelled: '⊘' } as const

@@ -1,4 +1,4 @@
-import { useKeys } from '../../page/keys.ts'
+import { useKeys } from '../../page/keyboard-shortcuts.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { AgentModel } from '../agent-model.ts'

@@ -24,7 +24,7 @@ import {
 import { ProviderError, SpawnError } from '../errors.ts'
 import { cutTo, SUMMARY_CHARACTERS } from '../merge.ts'
 import { buildPrompt } from '../prompt.ts'
-import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry.ts'
+import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry-policy.ts'
 import { AttemptReports, systemClock } from './attempts.ts'
 
 export interface AgentRuntimeOptions {

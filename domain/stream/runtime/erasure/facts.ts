@@ -5,11 +5,11 @@ import { LogError } from '../../../log/errors.ts'
 import { saltBody } from '../../../log/seal.ts'
 import { ERASURE_VERSION, erasureEvents, RESIDUE, type Residue } from '../../erasure.ts'
 import type { Unsealed } from '../../sealing.ts'
+import { requestRetry } from '../append-retry.ts'
 import { bodyOf } from '../bodies.ts'
 import { headOfEvent } from '../history.ts'
 import { type Making, record } from '../journal.ts'
 import type { StreamPorts } from '../ports.ts'
-import { requestRetry } from '../retry.ts'
 import type { Asker, Erasable, ErasureReason, Target } from './types.ts'
 
 /** The maximum number of bodies that one fact names. It keeps facts far below the size limit of inline bodies. */

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ensureFile } from '../../../../adapters/sqlite/log/file.ts'
+import { ensureFile } from '../../../../adapters/sqlite/log/connection.ts'
 import { markOf, readMark } from '../../../../adapters/sqlite/log/mark.ts'
 import { openSqliteLog } from '../../../../adapters/sqlite/log/open.ts'
 import { tempFolder } from '../../../support/folders.ts'

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ensureFile, openToWrite } from '../../../../adapters/sqlite/log/file.ts'
+import { ensureFile, openToWrite } from '../../../../adapters/sqlite/log/connection.ts'
 import { DiskUsage, sizesOf } from '../../../../adapters/sqlite/log/usage.ts'
 import { LogWriter } from '../../../../adapters/sqlite/log/writer.ts'
 import { tempFolder } from '../../../support/folders.ts'

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { ensureFile, openToWrite } from '../../../../adapters/sqlite/log/file.ts'
+import { ensureFile, openToWrite } from '../../../../adapters/sqlite/log/connection.ts'
 import { openSqliteLog } from '../../../../adapters/sqlite/log/open.ts'
 import { LogWriter } from '../../../../adapters/sqlite/log/writer.ts'
 import { spawnWriter } from '../../../../adapters/sqlite/log/writer-thread.ts'

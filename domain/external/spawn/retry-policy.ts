@@ -1,4 +1,4 @@
-import { backoff } from '../../calls/retry.ts'
+import { backoff } from '../../calls/judge-retry.ts'
 import { ProviderError } from './errors.ts'
 
 /** When to retry a failed attempt. Delays in ms, as in the retry policy of tools. */

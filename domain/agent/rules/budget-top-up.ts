@@ -1,7 +1,7 @@
 import type { Amounts } from '../../tree/events.ts'
 import { eachKind, NO_AMOUNTS } from '../../tree/family.ts'
 import { LEAST_TOKENS } from '../control/delegate-to-agent.ts'
-import { spare } from '../state/account.ts'
+import { spare } from '../state/budget-account.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 
 // Top-ups: the amounts that a child requests and that its parent can grant.
