@@ -39,7 +39,7 @@ export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubbl
   const bwrap = options.bwrap ?? find(options)
   if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
   // A path below another hidden path needs no mount of its own.
-  const hide = outermost([...new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))])
+  const hide = outermost([...new Set((await Promise.all(options.hide.map(realPaths))).flat())])
   const covering = workspace === null ? undefined : hide.find((path) => liesIn(path, workspace))
   if (covering !== undefined)
     throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`, { isOfRequest: true })
@@ -62,3 +62,13 @@ function find({ workspace, env, dataFolder }: BubblewrapOptions): string {
     throw new SandboxUnavailable(`bubblewrap: ${(error as Error).message}`, { cause: error })
   }
 }
+
+/** The real path of a path to hide; none if it is missing: other programs remove data folders meanwhile. */
+const realPaths = (path: string): Promise<string[]> =>
+  realpath(path).then(
+    (real) => [real],
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      return []
+    },
+  )

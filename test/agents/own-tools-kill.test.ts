@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openKeepUp } from '../../api/index.ts'
+import { unsalted } from '../../domain/log/seal.ts'
 import { killedIn, marked, place } from '../support/external/noting-agent.ts'
 import { noted, noteTool, REACHING } from '../support/external/reaching.ts'
 
@@ -55,7 +56,9 @@ test.each([
   const log = (await Array.fromAsync(keepup.services.log.readAll(null))).flat()
   const ofChild = log.filter(({ header }) => header.stream.startsWith('external-'))
   const bodies = (type: string) =>
-    ofChild.filter(({ header }) => header.type === type).map(({ body }) => JSON.parse(new TextDecoder().decode(body!)))
+    ofChild
+      .filter(({ header }) => header.type === type)
+      .map(({ body }) => JSON.parse(new TextDecoder().decode(unsalted(body!))))
   expect(bodies('tool_call_end').map(({ success, error }) => (success ? 'success' : error.code))).toEqual(ends)
   expect(bodies('external_ended')).toMatchObject([{ outcome: 'unknown' }])
   expect([noted(work), started()]).toEqual([times, 1])

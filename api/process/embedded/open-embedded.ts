@@ -3,6 +3,7 @@ import { FileIntents } from '../../../adapters/files/blobs/intents.ts'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
+import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
 import { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
@@ -80,10 +81,7 @@ export async function openEmbedded(
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
-    const store =
-      mode === 'owner' || existsSync(at.tree)
-        ? new SqliteTreeStore(at.tree, mode, (...range) => log.hashes(...range))
-        : null
+    const store = openTree(at.tree, mode, log, tell)
     if (store !== null) opened.push(() => store.close())
     let signing: ReturnType<ProofServices['signing']> = null
     opened.push(async () => {
@@ -157,6 +155,22 @@ async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
     ?.settle()
     .catch((error: Error) => tell(`runs of other agents stay open: ${error.message}`))
   if (settled) tell(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
+}
+
+/** Opens the tree of the log. Null: there is none, or it cannot be opened, which must not prevent the start. */
+function openTree(path: string, mode: 'owner' | 'reader', log: SqliteLog, tell: Tell): SqliteTreeStore | null {
+  if (mode === 'reader' && !existsSync(path)) return null
+  try {
+    return new SqliteTreeStore(path, mode, (...range) => log.hashes(...range))
+  } catch (error) {
+    // A reader needs the tree only to verify heads.
+    if (mode === 'reader') return null
+    tell(
+      `${path} cannot be opened (${(error as Error).message}): heads are neither signed nor verified; make room on ` +
+        'the disk, or put the file back from a backup',
+    )
+    return null
+  }
 }
 
 /** The message for a missing vault. A person may have removed it, or copied only a part of the data folder. */

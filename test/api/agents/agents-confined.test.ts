@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type KeepUpOptions, openKeepUp } from '../../../api/index.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { OWN } from '../../support/external/own-agent.ts'
 import { openFolder } from '../../support/programs/bubblewrap.ts'
 
@@ -41,7 +42,7 @@ async function place(script: (at: Readonly<Record<'data' | 'other' | 'home' | 'w
     const starts: unknown[] = []
     for await (const page of keepup.services.log.readAll(null))
       for (const { header, body } of page)
-        if (header.type === 'process_start') starts.push(JSON.parse(Buffer.from(body!).toString()))
+        if (header.type === 'process_start') starts.push(JSON.parse(Buffer.from(unsalted(body!)).toString()))
     return starts
   }
   return { ...at, opened, run, config: join(root, 'config') }

@@ -1,8 +1,10 @@
 // @module-tag git
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type KeepUp, type KeepUpOptions, openKeepUp } from '../../../api/index.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 // Trees of agents as a program sees them: real adapters in one folder, which the agents of a run share; a scripted model.
@@ -69,7 +71,9 @@ it('an architect delegates to a researcher, a coder and a reviewer, who work in 
   expect(end).toEqual({ end: 'done' })
   expect(readFileSync(join(folders.ws, 'a.test.js'), 'utf8')).toBe('a')
   const told = (await events()).flatMap(({ header, body }) =>
-    header.agentId === runId && header.type === 'tool_call_end' ? [JSON.parse(new TextDecoder().decode(body!))] : [],
+    header.agentId === runId && header.type === 'tool_call_end'
+      ? [JSON.parse(new TextDecoder().decode(unsalted(body!)))]
+      : [],
   )
   const delegations = told.filter(({ toolName }) => toolName === 'delegate_to_agent')
   expect(delegations.map(({ success, error }) => (success ? 'ok' : error.rule)).sort()).toEqual([

@@ -89,6 +89,6 @@ test('verify of everything ends with one line of its result', async () => {
   expect(found.code).toBe(0)
   expect(found.out).toContain('stream log-meta: holds, ')
   expect(found.out.trimEnd().split('\n').at(-1)).toMatch(
-    /^all holds; checked the log, 1 run, \d+ other streams, the tables and the vault$/,
+    /^all holds; checked the log, 1 run, \d+ other streams, 1 proof, the tables and the vault$/,
   )
 })

@@ -19,6 +19,7 @@ import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, megabytes, most, ms, rate } from '../figure.ts'
 import { Pairs, timed } from '../measure.ts'
@@ -115,7 +116,7 @@ async function opened(data: string, workspace: string) {
       const found: AgentEventBody[][] = []
       for await (const page of log.read(externalStream(agentId), { limit: 1_000, bodies: true }))
         for (const { header, body } of page)
-          if (header.type === 'agent_events') found.push(JSON.parse(Buffer.from(body!).toString()).events)
+          if (header.type === 'agent_events') found.push(JSON.parse(Buffer.from(unsalted(body!)).toString()).events)
       return found
     },
     close: () => log.close(),

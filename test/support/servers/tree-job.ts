@@ -4,6 +4,7 @@ import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { totals } from '../../../domain/agent/state/budget-account.ts'
 import { isFinished } from '../../../domain/agent/state/state.ts'
 import { undelivered } from '../../../domain/courier/ledger.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 
 /** Children of each agent above the leaves: 3 gives 40 agents at depths 0 to 3. */
 export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)
@@ -59,7 +60,7 @@ export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId
   for await (const page of services.log.readAll(null))
     for (const { header, body } of page) {
       if (header.runId !== runId) continue
-      if (header.type === 'child_delegated') add(births, JSON.parse(new TextDecoder().decode(body!)).childId)
+      if (header.type === 'child_delegated') add(births, JSON.parse(new TextDecoder().decode(unsalted(body!))).childId)
       if (header.type === 'agent_started') add(starts, header.agentId ?? '')
     }
   if (starts.size !== AGENTS) wrong.push(`${runId} has ${starts.size} agents instead of ${AGENTS}`)
