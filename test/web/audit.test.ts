@@ -145,7 +145,8 @@ describe('the log', () => {
     const events = async (stream: string) =>
       (await again.ask<{ events: unknown[] }>('GET', `/v1/streams/${stream}/events?limit=500`)).events.length
     const { runs } = await again.ask<{ runs: { runId: string }[] }>('GET', '/v1/runs')
-    const total = (await Promise.all(runs.map(({ runId }) => events(`agent-${runId}`)))).reduce((a, b) => a + b)
+    const streams = [...runs.map(({ runId }) => `agent-${runId}`), 'proof-log']
+    const total = (await Promise.all(streams.map(events))).reduce((a, b) => a + b)
     await expect.poll(said).toBe(`${total} events since this page listens`)
     await again.close()
     folders.remove()
