@@ -88,7 +88,7 @@ interface McpTool {
   readonly drives?: true
 }
 
-interface Operation<
+export interface Operation<
   H extends Endpoint = Endpoint,
   P extends Parts = Parts,
   O extends z.ZodType = z.ZodType,

@@ -56,6 +56,8 @@ export class SqliteLog implements EventLog {
   readonly #news = new EventEmitter().setMaxListeners(0)
   #floor: number
   #closing: Promise<void> | null = null
+  /** The only stream that still accepts events; null: every stream does. */
+  #lastStream: string | null = null
 
   constructor(parts: {
     folder: string
@@ -92,6 +94,7 @@ export class SqliteLog implements EventLog {
       this.#open()
       if (!this.#owner)
         throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner, or become it`)
+      if (this.#lastStream !== null && stream !== this.#lastStream) throw closed(this.folder)
       if (this.#headless) throw shortened(`the log in ${this.folder} has lost all of its events`)
       checkBatch(stream, expected, batch)
       const erases = erasuresOf(batch).length > 0
@@ -248,6 +251,11 @@ export class SqliteLog implements EventLog {
     return backupLog(this.folder, toFolder, this.logId)
   }
 
+  /** Refuses events of all other streams from now on, as a closed log does. Call it before the last signature. */
+  endWith(stream: string): void {
+    this.#lastStream = stream
+  }
+
   /** Waits for the answers of all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -303,6 +311,8 @@ export class SqliteLog implements EventLog {
   }
 
   #open(): void {
-    if (this.#closing) throw new LogError('LOG_CLOSED', `the log in ${this.folder} was closed; open it again`)
+    if (this.#closing) throw closed(this.folder)
   }
 }
+
+const closed = (folder: string) => new LogError('LOG_CLOSED', `the log in ${folder} was closed; open it again`)

@@ -2,7 +2,7 @@ import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Json } from '../../../domain/log/json.ts'
 
 /** One place where two JSON values differ. `path` is a JSON pointer. A side without the value is absent. */
-interface Difference {
+export interface Difference {
   readonly path: string
   readonly a?: Json
   readonly b?: Json

@@ -13,6 +13,7 @@ import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
+import { PROOF_STREAM } from '../../../domain/proof/kind.ts'
 import { LogAnchors } from '../../../domain/proof/runtime/anchors.ts'
 import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
@@ -85,6 +86,7 @@ export async function openEmbedded(
     if (store !== null) opened.push(() => store.close())
     let signing: ReturnType<ProofServices['signing']> = null
     opened.push(async () => {
+      log.endWith(PROOF_STREAM)
       await signing?.anchors.close()
       await signing?.signer.close()
     })
