@@ -257,7 +257,9 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       await refuseUnknown(from)
       await refuseUnknown(to)
       const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', from, to]
-      const out = await git(place, args, { maxBytes })
+      // With an index git may read a file of the workspace instead of its equal blob, through a folder that has become a
+      // link.
+      const out = await git({ ...place, index: `${place.index}.none` }, args, { maxBytes })
       if (out.length <= maxBytes) return out.toString('utf8').toWellFormed()
       const whole = headOf(out.toString('utf8').toWellFormed(), maxBytes)
       return `${whole.slice(0, whole.lastIndexOf('\n') + 1)}[… cut off at ${maxBytes} bytes …]\n`
