@@ -5,7 +5,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { Tool } from '../../domain/ports/index.ts'
 import { type Config, ConfigError, loadConfig } from '../process/config/config.ts'
-import { type KeepUp, keepUpOf } from './keepup.ts'
+import type { KeepUp } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 
 export interface KeepUpOptions
@@ -80,9 +80,11 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
   if (!options.data) throw new ConfigError('data: name a folder')
   checkTools(tools)
   const config = loadConfig({ flags, env: process.env })
-  const [{ openServices }, { localBackend }] = await Promise.all([
+  // An older Node must reach the check of its version, and it cannot link node:sqlite.
+  const [{ openServices }, { localBackend }, { keepUpOf }] = await Promise.all([
     import('../process/open-services.ts'),
     import('../process/owner/local.ts'),
+    import('./keepup.ts'),
   ])
   const own = { tools, scripts, agents }
   const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {

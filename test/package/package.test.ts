@@ -76,6 +76,7 @@ describe('the published package', () => {
       'api/docs/glossary.md',
       'api/docs/http.md',
       'api/docs/library.md',
+      'api/docs/proof.md',
       'api/docs/roles.md',
       'api/docs/servers-guarantees.md',
       'api/docs/servers-operation.md',
