@@ -96,9 +96,9 @@ export const PROOF_OPERATIONS = [
     answers: { 200: 'The anchors' },
     async run(s) {
       const state = await s.streams.state(proof, PROOF_ID)
-      const failures = s.proof.signing()?.anchors.failures
+      const failures = await s.proof.store?.failures()
       const anchors = Object.entries(state?.anchors ?? {}).map(([anchor, as]) => {
-        const failure = failures?.get(anchor)
+        const failure = failures?.get(`anchor:${anchor}`)
         return {
           ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
           failure: failure === undefined ? null : { message: failure.message, at: new Date(failure.at).toISOString() },
