@@ -9,7 +9,7 @@ export const keyElsewhere = (why: string) =>
   new StreamError(
     'KEY_ELSEWHERE',
     `${why}; copy the key from the machine that signs, or, if no machine has it any more, begin a new origin with ` +
-      '"keepup call rotateLogKey --lost true"',
+      '"keepup call rotateLogKey lost=true"',
   )
 
 /** Another process has signed the log or begun its first origin at the same moment. */

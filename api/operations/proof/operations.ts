@@ -86,7 +86,11 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.RotateKey },
     output: schema.RotatedKey,
     answers: { 200: 'Replaced' },
-    run: async (s, { body: { by } }) => ({ vkey: await signingOf(s).signer.rotate(actorOf('user', by)) }),
+    async run(s, { body: { by, lost } }) {
+      const { signer } = signingOf(s)
+      const actor = actorOf('user', by)
+      return { vkey: lost === true ? await signer.beginAnew(actor) : await signer.rotate(actor) }
+    },
   }),
   operation({
     ...{ name: 'listAnchors', http: 'GET /v1/anchors', ...read },
@@ -116,7 +120,7 @@ export const PROOF_OPERATIONS = [
     async run(s, { body }, caller) {
       const { by, anchor, kind, target, vkey } = body
       checkAnchor(body)
-      await signingOf(s).signer.sign()
+      await signingOf(s).signer.latest()
       const as = { kind, target, ...(vkey !== undefined && { vkey }) }
       const asker = await askerOf(s, caller, by, body)
       return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'add', anchor, as }, asker)) }
@@ -131,7 +135,9 @@ export const PROOF_OPERATIONS = [
     async run(s, { params: { anchor }, body }, caller) {
       mustWrite(s)
       const asker = await askerOf(s, caller, body.by, { remove: anchor })
-      return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)) }
+      const done = await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)
+      await s.proof.store?.report(`anchor:${anchor}`, null).catch(() => undefined)
+      return { anchor, ...done }
     },
   }),
   operation({

@@ -73,7 +73,13 @@ export const VerifiedHeads = z
   })
   .meta({ id: 'VerifiedHeads' })
 
-export const RotateKey = z.strictObject({ by: By.optional() })
+export const RotateKey = z.strictObject({
+  by: By.optional(),
+  lost: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true: no machine has the current key any more, so a new origin begins with the new key' }),
+})
 export const RotatedKey = z.strictObject({ vkey: z.string() }).meta({ id: 'RotatedKey' })
 
 const AnchorName = z

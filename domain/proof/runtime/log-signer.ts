@@ -18,6 +18,7 @@ import { type ProofPlan, planConsistency, planInclusion } from '../../log/proof/
 import type { Clock, EventLog, Random } from '../../ports/index.ts'
 import type { SignedHead, SigningKeys, TreeLeaf, TreeStore } from '../../ports/proof.ts'
 import { StreamError } from '../../stream/errors.ts'
+import { isUnavailable } from '../../stream/runtime/append-retry.ts'
 import { Mutex } from '../../stream/runtime/concurrency.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
 import { alarm } from '../../stream/runtime/time-limit.ts'
@@ -426,12 +427,11 @@ export class LogSigner {
   #fail(error: Error): void {
     const { message } = error
     if (message === this.#failure) return
-    this.#ports.warn(`the log's heads are not signed: ${message}`)
     // Another machine can sign the log, so this is no failure of the log.
-    if (isKeyElsewhere(error)) {
-      this.#failure = message
-      this.#over.abort(error)
-    } else this.#report(message)
+    if (isKeyElsewhere(error)) return this.#over.abort(error)
+    // The log tells of an outage itself.
+    if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
+    this.#report(message)
   }
 
   /** Remembers the failure for other processes, as far as the store can. */

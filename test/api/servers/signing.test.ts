@@ -1,0 +1,169 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { encode } from '../../../adapters/eventstore/codec.ts'
+import { currentHead, proveConsistency, proveEvent, verifyProof } from '../../../api/operations/proof/heads.ts'
+import type { Services } from '../../../api/operations/services.ts'
+import { loadConfig } from '../../../api/process/config/config.ts'
+import { openServices } from '../../../api/process/open-services.ts'
+import type { Header } from '../../../domain/log/envelope.ts'
+import { openCheckpoint } from '../../../domain/log/proof/checkpoint.ts'
+import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { verifyConsistency } from '../../../domain/log/proof/tree-proof.ts'
+import { seal } from '../../../domain/log/seal.ts'
+import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
+import { cliOf, deployment } from './deployment.ts'
+
+const BY = { kind: 'user', id: 'ann' } as const
+
+describeWithSharedPostgres('the signatures of a deployment on servers', (server) => {
+  const { folder, eventstore } = deployment()
+  const { env, look } = cliOf({ folder, eventstore }, server)
+  let operator: pg.Client
+  beforeAll(async () => {
+    operator = new pg.Client({ connectionString: server().url })
+    await operator.connect()
+  })
+  afterAll(() => operator.end())
+
+  /** A process of the deployment `namespace`. `data`: the data folder of its machine. */
+  async function open(namespace: string, data = folder.data, tell: (text: string) => void = () => {}) {
+    mkdirSync(data, { recursive: true })
+    const config = loadConfig({
+      flags: { data },
+      env: env({ KEEPUP_NAMESPACE: namespace, KEEPUP_LEASE_MS: '2000' }),
+    })
+    const services = await openServices(config, 'owner', { autoDrive: false }, { tell })
+    onTestFinished(() => services.close())
+    return services
+  }
+  const write = async (s: Services, store: string, count = 3) => {
+    for (let n = 0; n < count; n += 1) await s.contexts.open(store, BY).set(`k${n}`, Math.random())
+  }
+  const eventsIn = async ({ log }: Services) => (await Array.fromAsync(log.readAll(null, { bodies: false }))).flat()
+  const signed = async (s: Services) => (await s.proof.store!.lastHead())?.size
+  const signer = async (namespace: string) =>
+    (await operator.query(`select driver_id from ${namespace}_leases.leases where agent_id = '.signer'`)).rows[0]
+      ?.driver_id
+  const originsOf = async ({ streams }: Services) => (await streams.state(proof, PROOF_ID))!.origins
+
+  /** Every head of the log is signed, consistent with the last one, and no two cover the same events differently. */
+  async function expectConsistent(s: Services) {
+    const found = await verifyProof(s, { outside: false })
+    expect(found).toMatchObject({ ok: true, problems: [] })
+    const keys = (await originsOf(s)).flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    const heads = (await s.proof.store!.heads(0, 500)).map(({ note }) => openCheckpoint(note, keys))
+    const last = heads.at(-1)!
+    for (const { size, root } of heads) {
+      const hashes = (await proveConsistency(s, size, last.size)).map((text) => Buffer.from(text, 'base64'))
+      expect(verifyConsistency(size, last.size, root, last.root, hashes)).toBe(true)
+    }
+    return { heads, found }
+  }
+
+  it('go on in another process when the process that signs is killed', async () => {
+    const worker = folder.start(['worker'], { env: env({ KEEPUP_NAMESPACE: 'killed', KEEPUP_LEASE_MS: '2000' }) })
+    await worker.said('as driver')
+    await expect.poll(() => signer('killed').catch(() => undefined)).toBeDefined()
+    const s = await open('killed')
+    await write(s, 'before')
+    await expect.poll(() => signed(s)).toBeGreaterThanOrEqual(4)
+    expect(await signer('killed')).not.toBe(s.holder)
+    worker.process.kill('SIGKILL')
+    await worker.ended
+    await write(s, 'after')
+    const { length } = await eventsIn(s)
+    await expect.poll(() => signed(s)).toBeGreaterThanOrEqual(length)
+    expect(await signer('killed')).toBe(s.holder)
+    const { heads } = await expectConsistent(s)
+    expect(heads.length).toBeGreaterThan(1)
+    expect((await originsOf(s)).length).toBe(1)
+  })
+
+  it('stay consistent while two processes write, sign and replace the key at once', async () => {
+    const both = [await open('crowd'), await open('crowd')] as const
+    const step = fc.record({
+      by: fc.constantFrom(0, 1),
+      do: fc.constantFrom('write', 'sign', 'sign', 'rotate'),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
+        await Promise.all(
+          steps.map(async (one, n) => {
+            const s = both[one.by]!
+            if (one.do === 'write') return write(s, `s${n}`, 2)
+            if (one.do === 'sign') return currentHead(s)
+            return s.proof
+              .signing()!
+              .signer.rotate(BY)
+              .catch((error: unknown) => expect(error).toMatchObject({ code: 'KEY_CHANGED' }))
+          }),
+        )
+        for (const s of both) await currentHead(s)
+      }),
+      { numRuns: 4 },
+    )
+    const { found } = await expectConsistent(both[0])
+    expect(found.signed).toBe(found.events)
+    expect((await originsOf(both[1])).length).toBe(1)
+  })
+
+  it('are left to others by a machine without the key, which begins a new origin only when a person says so', async () => {
+    const first = await open('keyless')
+    await currentHead(first)
+    const told: string[] = []
+    const second = await open('keyless', join(folder.root, 'second'), (text) => told.push(text))
+    await expect.poll(() => told.join()).toContain('does not have the key')
+    await write(second, 'here')
+    const event = (await eventsIn(second)).at(-1)!
+    // The first machine signs it; the second one proves it.
+    expect((await proveEvent(second, event.header.stream, event.header.revision)).hash).toBe(event.hash)
+    const { signer } = second.proof.signing()!
+    await expect(signer.rotate(BY)).rejects.toMatchObject({ code: 'KEY_ELSEWHERE' })
+    await first.close()
+    await write(second, 'alone')
+    await expect(signer.sign()).rejects.toMatchObject({ code: 'KEY_ELSEWHERE' })
+    expect((await originsOf(second)).length).toBe(1)
+    await signer.beginAnew(BY)
+    expect((await originsOf(second)).map(({ origin }) => origin.endsWith('/2'))).toEqual([false, true])
+    expect(await verifyProof(second, { outside: false })).toMatchObject({ ok: true })
+    expect(readFileSync(join(folder.root, 'second', 'vault', 'log.key'), 'utf8')).toContain('/2')
+  })
+
+  it('show an event that was sealed anew in the event store', async () => {
+    const s = await open('forged')
+    await write(s, 'one')
+    await write(s, 'two')
+    await currentHead(s)
+    const stored = eventstore.store.events('forged.context-one')!
+    const [before, last] = stored.slice(-2)
+    const { hash } = JSON.parse(Buffer.from(before!.metadata).toString()) as { hash: string }
+    const { header } = JSON.parse(Buffer.from(last!.metadata).toString()) as { header: Header }
+    const forged = encode(seal(hash, { ...header, actor: { kind: 'user', id: 'bob' } }, last!.data))
+    Object.assign(last!, { id: forged.id, data: forged.data, metadata: forged.metadata })
+    expect(await s.streams.verify('context-one')).toMatchObject({ ok: true })
+    expect(await verifyProof(s, { outside: false })).toMatchObject({
+      ok: false,
+      problems: expect.arrayContaining([expect.objectContaining({ code: 'HEAD' })]),
+    })
+  })
+
+  it('are verified, anchored and proved on the command line', async () => {
+    expect(await look(['run', 'finish', '--no-workspace'])).toMatchObject({ code: 0 })
+    const anchor = join(folder.root, 'anchor')
+    mkdirSync(anchor)
+    expect(await look(['anchor', 'add', 'disk', 'folder', anchor])).toMatchObject({ code: 0 })
+    expect(await look(['anchor', 'now'])).toMatchObject({ code: 0, out: expect.stringContaining('keeps the head') })
+    const { code, out } = await look(['verify', '--anchors'])
+    expect([code, out]).toEqual([0, expect.stringMatching(/heads: hold, [1-9]\d* events? anchored/)])
+    const proved = await look(['prove', 'proof-log@0'])
+    expect([proved.code, proved.out]).toEqual([0, expect.stringMatching(/^c2sp\.org\/tlog-proof@v1\n/)])
+    const rotated = await look(['call', 'rotateLogKey', '-o', 'json'])
+    expect([rotated.code, rotated.out]).toEqual([0, expect.stringContaining('vkey')])
+    const lost = await look(['call', 'rotateLogKey', 'lost=true'])
+    expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('KEY_HERE')])
+  })
+})
