@@ -66,7 +66,10 @@ export interface TreeStore {
   heads(after: number, limit: number): Promise<readonly (SignedHead & { readonly number: number })[]>
   /** Forgets the tree and keeps the heads. */
   clear(): Promise<void>
-  /** Remembers the last failure of the signatures or of an anchor, for other processes. Null: it works again. */
+  /**
+   * Remembers the last failure of the signatures (over when a later head is signed) or of an anchor, for other
+   * processes. Null: it works again.
+   */
   report(subject: FailureSubject, failure: Failure | null): Promise<void>
   failures(): Promise<ReadonlyMap<FailureSubject, Failure>>
 }

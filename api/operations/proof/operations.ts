@@ -10,6 +10,7 @@ import type { Services } from '../services.ts'
 import { askerOf } from '../streams/record.ts'
 import { currentHead, headView, proveConsistency, proveEvent, treeOf, verifyProof } from './heads.ts'
 import * as schema from './schemas.ts'
+import { failureView, proofStatus } from './status.ts'
 
 const read = { right: 'log.verify' } as const
 const write = { right: 'system.operate' } as const
@@ -44,6 +45,14 @@ export const PROOF_OPERATIONS = [
     output: schema.ProofHead,
     answers: { 200: 'The head' },
     run: async (s) => headView(await currentHead(s)),
+  }),
+  operation({
+    ...{ name: 'getProofStatus', http: 'GET /v1/proof/status', ...read },
+    summary: 'Whether the log is signed now, its last head, and what each anchor keeps',
+    input: {},
+    output: schema.ProofStatus,
+    answers: { 200: 'The status' },
+    run: proofStatus,
   }),
   operation({
     ...{ name: 'listProofHeads', http: 'GET /v1/proof/heads', ...read },
@@ -105,7 +114,7 @@ export const PROOF_OPERATIONS = [
         const failure = failures?.get(`anchor:${anchor}`)
         return {
           ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
-          failure: failure === undefined ? null : { message: failure.message, at: new Date(failure.at).toISOString() },
+          failure: failure === undefined ? null : failureView(failure),
         }
       })
       return { anchors }

@@ -77,8 +77,8 @@ export class LogSigner {
   /** The last signed checkpoint, while the log is not known to continue it; null: it does. */
   #broken: LogCheckpoint | null = null
   #following: Promise<void> = Promise.resolve()
-  /** The last reported failure; null: none; undefined: an earlier process may have reported one. */
-  #failure: string | null | undefined
+  /** The last reported failure; null: none since the last signature. */
+  #failure: string | null = null
   #cancelAlarm: (() => void) | null = null
   /** Ends {@link follow}. */
   #over = new AbortController()
@@ -100,7 +100,6 @@ export class LogSigner {
    * `KEY_ELSEWHERE` if this machine does not have the key.
    */
   async follow(signal: AbortSignal): Promise<void> {
-    this.#failure = undefined
     this.#over = new AbortController()
     try {
       await this.#mutex.run(() => this.#catchUp())
@@ -150,6 +149,11 @@ export class LogSigner {
       if (waited >= ELSEWHERE_MS || (head !== null && head.size >= size)) return head
       await clock.sleep(LOOK_MS)
     }
+  }
+
+  /** Whether this machine has the key with this verifier key. */
+  async hasKey(vkey: string): Promise<boolean> {
+    return (await this.#ports.keys.read()).some(({ key }) => formatVkey(key) === vkey)
   }
 
   /** Why this machine cannot sign the log: it lacks the key. Null: it can, or nobody has signed the log yet. */
@@ -340,7 +344,7 @@ export class LogSigner {
     const head = { origin, size, note, at: clock.now() }
     await this.#store(head)
     this.#head = head
-    if (this.#failure !== null) this.#report(null)
+    this.#failure = null
     return head
   }
 
@@ -431,14 +435,10 @@ export class LogSigner {
     if (isKeyElsewhere(error)) return this.#over.abort(error)
     // The log tells of an outage itself.
     if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
-    this.#report(message)
-  }
-
-  /** Remembers the failure for other processes, as far as the store can. */
-  #report(message: string | null): void {
     this.#failure = message
     const { store, clock } = this.#ports
-    store.report('signer', message === null ? null : { message, at: clock.now() }).catch(() => undefined)
+    // Other processes show it, as far as the store works. It is over when a later head is signed.
+    store.report('signer', { message, at: clock.now() }).catch(() => undefined)
   }
 }
 

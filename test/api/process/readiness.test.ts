@@ -14,7 +14,7 @@ it('says without a token that both answer, or which does not, and keeps the reas
   const well = await world.http.request(READY)
   expect([well.status, await bodyOf(well)]).toEqual([
     200,
-    { ready: true, log: 'answers', tables: 'answers', parked: 0 },
+    { ready: true, log: 'answers', tables: 'answers', parked: 0, signed: true },
   ])
   const answer: { log: Trouble | null; tables: Trouble | null } = { log: null, tables: null }
   const { http } = appOver({ ...world.services, ready: async () => answer }, world.model)
@@ -26,7 +26,8 @@ it('says without a token that both answer, or which does not, and keeps the reas
       Object.assign(answer, { [part]: { state, why: 'no route to a-secret-host' }, [other]: null })
       const found = await http.request(READY)
       const parked = part === 'tables' ? null : 0
-      const body = { ready: false, [part]: state, [other]: 'answers', parked }
+      const signed = part === 'log' ? null : true
+      const body = { ready: false, [part]: state, [other]: 'answers', parked, signed }
       expect([found.status, await bodyOf(found)]).toEqual([503, body])
     }
   }

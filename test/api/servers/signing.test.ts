@@ -5,6 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { encode } from '../../../adapters/eventstore/codec.ts'
 import { currentHead, proveConsistency, proveEvent, verifyProof } from '../../../api/operations/proof/heads.ts'
+import { proofStatus } from '../../../api/operations/proof/status.ts'
 import type { Services } from '../../../api/operations/services.ts'
 import { loadConfig } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
@@ -21,7 +22,7 @@ const BY = { kind: 'user', id: 'ann' } as const
 
 describeWithSharedPostgres('the signatures of a deployment on servers', (server) => {
   const { folder, eventstore } = deployment()
-  const { env, look } = cliOf({ folder, eventstore }, server)
+  const { env, look: lookAt, doctor } = cliOf({ folder, eventstore }, server)
   let operator: pg.Client
   beforeAll(async () => {
     operator = new pg.Client({ connectionString: server().url })
@@ -121,6 +122,7 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     const event = (await eventsIn(second)).at(-1)!
     // The first machine signs it; the second one proves it.
     expect((await proveEvent(second, event.header.stream, event.header.revision)).hash).toBe(event.hash)
+    expect([(await proofStatus(first)).keyMissing, (await proofStatus(second)).keyMissing]).toEqual([false, true])
     const { signer } = second.proof.signing()!
     await expect(signer.rotate(BY)).rejects.toMatchObject({ code: 'KEY_ELSEWHERE' })
     await first.close()
@@ -152,6 +154,7 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
   })
 
   it('are verified, anchored and proved on the command line', async () => {
+    const look = (args: readonly string[]) => lookAt(args, { KEEPUP_NAMESPACE: 'typed' })
     expect(await look(['run', 'finish', '--no-workspace'])).toMatchObject({ code: 0 })
     const anchor = join(folder.root, 'anchor')
     mkdirSync(anchor)
@@ -161,6 +164,13 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     expect([code, out]).toEqual([0, expect.stringMatching(/heads: hold, [1-9]\d* events? anchored/)])
     const proved = await look(['prove', 'proof-log@0'])
     expect([proved.code, proved.out]).toEqual([0, expect.stringMatching(/^c2sp\.org\/tlog-proof@v1\n/)])
+    const { of } = await doctor({ KEEPUP_NAMESPACE: 'typed' })
+    expect(of('signed heads')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^\d+ events, signed 20/) })
+    expect(of('anchor')).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(/^disk \(folder\): \d+ events, 20/),
+    })
+    expect(of('log key')).toBeUndefined()
     const rotated = await look(['call', 'rotateLogKey', '-o', 'json'])
     expect([rotated.code, rotated.out]).toEqual([0, expect.stringContaining('vkey')])
     const lost = await look(['call', 'rotateLogKey', 'lost=true'])
