@@ -15,6 +15,7 @@ import { parseVkey } from '../../../domain/log/proof/note.ts'
 import { verifyConsistency } from '../../../domain/log/proof/tree-proof.ts'
 import { seal } from '../../../domain/log/seal.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
@@ -153,6 +154,26 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     })
   })
 
+  it('begin a new origin when a person has accepted that the event store lost its end', async () => {
+    const look = (args: readonly string[]) => lookAt(args, { KEEPUP_NAMESPACE: 'cut', KEEPUP_EVENTSTORE: older.url })
+    const older = await new StandIn().start()
+    onTestFinished(() => older.stop())
+    expect(await look(['run', 'finish', '--no-workspace'])).toMatchObject({ code: 0 })
+    const kept = older.store.copy()
+    expect(await look(['run', 'finish', '--no-workspace'])).toMatchObject({ code: 0 })
+    const verified = async () => JSON.parse((await look(['call', 'verifyProof', '-o', 'json'])).out)
+    const whole = await verified()
+    expect(whole).toMatchObject({ ok: true, signed: whole.events })
+    await older.kill()
+    older.restore(kept)
+    await older.start()
+    expect((await verified()).problems).toContainEqual(expect.objectContaining({ code: 'CUT', size: whole.events }))
+    expect(await look(['repair', '--accept-loss', '--yes'])).toMatchObject({ code: 0 })
+    expect((await look(['call', 'getProofHead', '-o', 'json'])).out).toMatch(/"origin": "keepup.local\/\w+\/2"/)
+    expect(await verified()).toMatchObject({ ok: true, superseded: expect.any(Number), origins: [{}, {}] })
+    expect((await verified()).superseded).toBeGreaterThan(0)
+  })
+
   it('are verified, anchored and proved on the command line', async () => {
     const look = (args: readonly string[]) => lookAt(args, { KEEPUP_NAMESPACE: 'typed' })
     expect(await look(['run', 'finish', '--no-workspace'])).toMatchObject({ code: 0 })
@@ -171,6 +192,9 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
       found: expect.stringMatching(/^disk \(folder\): \d+ events, 20/),
     })
     expect(of('log key')).toBeUndefined()
+    const elsewhere = await look(['--data', join(folder.root, 'third'), 'doctor', '-o', 'json'])
+    const findings = JSON.parse(elsewhere.out) as { check: string; state: string }[]
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'log key', state: 'warning' }))
     const rotated = await look(['call', 'rotateLogKey', '-o', 'json'])
     expect([rotated.code, rotated.out]).toEqual([0, expect.stringContaining('vkey')])
     const lost = await look(['call', 'rotateLogKey', 'lost=true'])
