@@ -80,8 +80,8 @@ export class LogSigner {
   /** The last reported failure; null: none since the last signature. */
   #failure: string | null = null
   #cancelAlarm: (() => void) | null = null
-  /** Ends {@link follow}. */
-  #over = new AbortController()
+  /** Ends {@link follow}. Null: this process does not follow the log. */
+  #over: AbortController | null = null
 
   /** Signs only on demand. */
   constructor(ports: SignerPorts) {
@@ -100,28 +100,30 @@ export class LogSigner {
    * `KEY_ELSEWHERE` if this machine does not have the key.
    */
   async follow(signal: AbortSignal): Promise<void> {
-    this.#over = new AbortController()
+    const over = new AbortController()
+    this.#over = over
     try {
       await this.#mutex.run(() => this.#catchUp())
-      if (this.#leaves.length > 0) this.#signIn(SIGN_MS)
-      for await (const page of this.#ports.log.subscribe(this.#cursor, AbortSignal.any([signal, this.#over.signal])))
+      if (this.#leaves.length > 0) this.#signSoon()
+      for await (const page of this.#ports.log.subscribe(this.#cursor, AbortSignal.any([signal, over.signal])))
         await this.#mutex.run(() => this.#heard(page))
     } finally {
+      this.#over = null
       this.#cancelAlarm?.()
       this.#cancelAlarm = null
     }
-    if (!signal.aborted) this.#over.signal.throwIfAborted()
+    if (!signal.aborted) over.signal.throwIfAborted()
   }
 
   async #heard(page: readonly RecordedEvent[]): Promise<void> {
     try {
       if (this.#cursor === null) await this.#catchUp()
       await this.#add(page)
-      if (this.#leaves.length >= SIGN_EVENTS) await this.#signed()
-      else if (this.#leaves.length > 0) this.#signIn(SIGN_MS)
+      if (this.#leaves.length >= SIGN_EVENTS && this.#failure === null) await this.#signed()
+      else if (this.#leaves.length > 0) this.#signSoon()
     } catch (error) {
       this.#fail(error as Error)
-      this.#signIn(AGAIN_MS)
+      this.#signSoon()
     }
   }
 
@@ -135,18 +137,20 @@ export class LogSigner {
    * that signs; null: there is none.
    */
   async latest(): Promise<SignedHead | null> {
-    try {
-      return await this.sign()
-    } catch (error) {
-      if (!isKeyElsewhere(error)) throw error
-    }
+    const signed = await this.#mutex.run(() =>
+      this.#signAll().catch((error: unknown) => {
+        if (!isKeyElsewhere(error)) throw error
+        const { size } = this.#edge
+        // Leaves in memory would grow with the log.
+        this.#forget()
+        return size
+      }),
+    )
+    if (typeof signed !== 'number') return signed
     const { store, clock } = this.#ports
-    const { size } = this.#edge
-    // Leaves in memory would grow with the log.
-    this.#forget()
     for (let waited = 0; ; waited += LOOK_MS) {
       const head = await store.lastHead()
-      if (waited >= ELSEWHERE_MS || (head !== null && head.size >= size)) return head
+      if (waited >= ELSEWHERE_MS || (head !== null && head.size >= signed)) return head
       await clock.sleep(LOOK_MS)
     }
   }
@@ -230,18 +234,15 @@ export class LogSigner {
     return this.#edge.size <= 1
   }
 
-  /** Signs after a while, unless that is planned already, and again after a failure. */
-  #signIn(ms: number): void {
-    if (this.#cancelAlarm !== null || this.#isNew) return
-    this.#cancelAlarm = alarm(this.#ports.clock, ms, () => {
+  /** Signs after a while, unless that is planned already, and later after a failure. */
+  #signSoon(): void {
+    if (this.#cancelAlarm !== null || this.#over === null || this.#isNew) return
+    this.#cancelAlarm = alarm(this.#ports.clock, this.#failure === null ? SIGN_MS : AGAIN_MS, () => {
       this.#cancelAlarm = null
-      if (this.#end.signal.aborted) return
-      this.#mutex
-        .run(() => this.#signAll())
-        .catch((error: Error) => {
-          this.#fail(error)
-          this.#signIn(AGAIN_MS)
-        })
+      this.sign().catch((error: Error) => {
+        this.#fail(error)
+        this.#signSoon()
+      })
     })
   }
 
@@ -432,7 +433,7 @@ export class LogSigner {
     const { message } = error
     if (message === this.#failure) return
     // Another machine can sign the log, so this is no failure of the log.
-    if (isKeyElsewhere(error)) return this.#over.abort(error)
+    if (isKeyElsewhere(error)) return this.#over?.abort(error)
     // The log tells of an outage itself.
     if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
     this.#failure = message
