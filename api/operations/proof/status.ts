@@ -62,6 +62,7 @@ async function unsignedSince(log: Services['log'], head: SignedHead | null, tree
   // The tree can grow without a head while the signatures fail.
   if (head !== null && tree !== null && head.size < tree.edge.size) return new Date(head.at).toISOString()
   const events: { readonly header: { readonly timestamp: string } }[] = []
-  for await (const page of log.readAll(tree?.cursor ?? null, { limit: 2, bodies: false })) events.push(...page)
+  for await (const page of log.readAll(tree?.cursor ?? null, { limit: 2, bodies: false, everyKind: true }))
+    events.push(...page)
   return events.length === 0 || (tree === null && events.length === 1) ? null : events[0]!.header.timestamp
 }

@@ -1,4 +1,5 @@
 import type { Cursor } from '../../log/cursor.ts'
+import type { DamagedEvent } from '../../log/damage.ts'
 import type { Actor, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { type LogCheckpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
@@ -76,6 +77,8 @@ export class LogSigner {
   #key: NoteSigner | null = null
   /** The last signed checkpoint, while the log is not known to continue it; null: it does. */
   #broken: LogCheckpoint | null = null
+  /** An event of a newer version that was read; null: none. */
+  #newer: LogError | null = null
   #following: Promise<void> = Promise.resolve()
   /** The last reported failure; null: none since the last signature. */
   #failure: string | null = null
@@ -96,8 +99,8 @@ export class LogSigner {
   }
 
   /**
-   * Follows the log and signs it until the signal aborts. Rejects if the log cannot be followed, and with
-   * `KEY_ELSEWHERE` if this machine does not have the key.
+   * Follows the log and signs it until the signal aborts. Rejects if the log cannot be followed, with `KEY_ELSEWHERE` if
+   * this machine does not have the key, and with `LOG_NEWER` at an event of a newer version.
    */
   async follow(signal: AbortSignal): Promise<void> {
     const over = new AbortController()
@@ -105,7 +108,8 @@ export class LogSigner {
     try {
       await this.#mutex.run(() => this.#catchUp())
       if (this.#leaves.length > 0) this.#signSoon()
-      for await (const page of this.#ports.log.subscribe(this.#cursor, AbortSignal.any([signal, over.signal])))
+      const end = AbortSignal.any([signal, over.signal])
+      for await (const page of this.#ports.log.subscribe(this.#cursor, end, this.#reading))
         await this.#mutex.run(() => this.#heard(page))
     } finally {
       this.#over = null
@@ -270,7 +274,7 @@ export class LogSigner {
       } else if (this.#edge.size === 0) this.#broken = await this.#lastCheckpoint()
     }
     try {
-      for await (const page of log.readAll(this.#cursor, { bodies: false })) await this.#add(page)
+      for await (const page of log.readAll(this.#cursor, this.#reading)) await this.#add(page)
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'CURSOR_MISMATCH') throw error
       await this.#rebuild()
@@ -283,7 +287,7 @@ export class LogSigner {
     await store.clear()
     this.#forget()
     this.#broken = await this.#lastCheckpoint()
-    for await (const page of log.readAll(null, { bodies: false })) await this.#add(page)
+    for await (const page of log.readAll(null, this.#reading)) await this.#add(page)
   }
 
   /** Forgets everything that was loaded or not stored yet. */
@@ -297,7 +301,19 @@ export class LogSigner {
     this.#broken = null
   }
 
+  /** Every program must read the same leaves, so an event of a newer version ends the signatures of this one. */
+  readonly #reading = {
+    bodies: false,
+    everyKind: true,
+    onDamage: ({ code, message }: DamagedEvent) => {
+      if (code === 'FORMAT_NEWER') this.#newer = new LogError('LOG_NEWER', message)
+    },
+  } as const
+
   async #add(page: readonly RecordedEvent[]): Promise<void> {
+    const newer = this.#newer
+    this.#newer = null
+    if (newer !== null) throw newer
     for (const event of page) {
       // A page of the subscription can repeat events of a catch-up.
       if (this.#cursor !== null && event.position <= this.#cursor.position) continue
@@ -432,8 +448,9 @@ export class LogSigner {
   #fail(error: Error): void {
     const { message } = error
     if (message === this.#failure) return
-    // Another machine can sign the log, so this is no failure of the log.
-    if (isKeyElsewhere(error)) return this.#over?.abort(error)
+    // Another machine or program can sign the log, so this is no failure of the log.
+    if (isKeyElsewhere(error) || (error instanceof LogError && error.code === 'LOG_NEWER'))
+      return this.#over?.abort(error)
     // The log tells of an outage itself.
     if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
     this.#failure = message

@@ -16,6 +16,7 @@ import { verifyConsistency } from '../../../domain/log/proof/tree-proof.ts'
 import { seal } from '../../../domain/log/seal.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
+import { NEW, Sealer } from '../../support/log/sealing.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
@@ -152,6 +153,25 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
       ok: false,
       problems: expect.arrayContaining([expect.objectContaining({ code: 'HEAD' })]),
     })
+  })
+
+  it('cover events of kinds that this program does not know, and stop at an event of a newer version', async () => {
+    const s = await open('mixed')
+    await write(s, 'known')
+    const sealer = new Sealer()
+    const [one, other] = [sealer.batch('future-f1', NEW, [{}, {}]), sealer.batch('future-f2', NEW, [{}])]
+    expect(eventstore.store.append('mixed.future-f1', -1, one.map(encode)).is).toBe('written')
+    const { size } = await currentHead(s)
+    expect(size).toBe(eventstore.store.all.filter(({ stream }) => stream.startsWith('mixed.')).length)
+    expect(await verifyProof(s, { outside: false })).toMatchObject({ ok: true, events: size })
+    const { metadata, ...newer } = encode(other[0]!)
+    const text = Buffer.from(metadata).toString().replace('"format":1', '"format":99')
+    expect(eventstore.store.append('mixed.future-f2', -1, [{ ...newer, metadata: Buffer.from(text) }]).is).toBe(
+      'written',
+    )
+    await write(s, 'later')
+    await expect(currentHead(s)).rejects.toMatchObject({ code: 'LOG_NEWER' })
+    await expect(verifyProof(s, { outside: false })).rejects.toMatchObject({ code: 'LOG_NEWER' })
   })
 
   it('begin a new origin when a person has accepted that the event store lost its end', async () => {
