@@ -84,9 +84,9 @@ test('a long log that was never signed is stored in parts and signed once', asyn
     return grow(growth)
   }
   const { log, streams } = world
-  const [random, origin, shared] = [{ bytes: (n: number) => new Uint8Array(n).fill(1) }, 'example.org/log', false]
+  const [random, origin] = [{ bytes: (n: number) => new Uint8Array(n).fill(1) }, 'example.org/log']
   const keys = logKeyFile(join(folder, 'log.key'))
-  const ports = { log, store, keys, streams, clock: standing(), random, origin, shared, warn: () => {} }
+  const ports = { log, store, keys, streams, clock: standing(), random, origin, warn: () => {} }
   const { size } = await new LogSigner({ ...ports, acceptedLosses: async () => 0 }).sign()
   expect(parts.map(([, signed]) => signed)).toEqual([false, false, true])
   for (const [leaves] of parts) expect(leaves).toBeLessThan(11_000)

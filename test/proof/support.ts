@@ -48,7 +48,6 @@ export async function signedLog() {
       random,
       origin,
       acceptedLosses,
-      shared: false,
       warn,
     })
     const close = async (killed: boolean) => {

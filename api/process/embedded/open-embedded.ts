@@ -97,7 +97,7 @@ export async function openEmbedded(
       const keys = logKeyFile(at.logKey)
       const origin = config.proof.origin ?? `keepup.local/${log.logId}`
       const shared = { store, streams, clock, random, warn: tell }
-      const signer = LogSigner.start({ ...shared, log, keys, origin, acceptedLosses, shared: false })
+      const signer = LogSigner.start({ ...shared, log, keys, origin, acceptedLosses })
       const everyMs = config.proof.anchorEveryMs
       const anchors = new LogAnchors({ ...shared, signer, keepers: ANCHOR_KEEPERS, everyMs })
       signing = { signer, anchors }

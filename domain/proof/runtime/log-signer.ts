@@ -38,8 +38,8 @@ export interface SignerPorts {
   readonly origin: string
   /** The number of losses of the log that people have accepted. */
   readonly acceptedLosses: () => Promise<number>
-  /** Other machines sign this log too, so a key that is missing here does not begin a new origin. */
-  readonly shared: boolean
+  /** Other machines sign this log too, so a key that is missing here does not begin a new origin. Default false. */
+  readonly shared?: boolean
   readonly warn: (text: string) => void
 }
 
@@ -384,7 +384,7 @@ export class LogSigner {
     }
     const reason = this.#reason(state, owned)
     if (reason === 'loss') await this.#mustBeAccepted(state)
-    else if (shared) await this.#mustBeFirst(state, vkey)
+    else if (shared === true) await this.#mustBeFirst(state, vkey)
     const key = await this.#made(state)
     await this.#begin(key, reason, SYSTEM)
     this.#head = null

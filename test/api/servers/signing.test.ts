@@ -17,7 +17,7 @@ import { seal } from '../../../domain/log/seal.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { NEW, Sealer } from '../../support/log/sealing.ts'
-import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
+import { describeWithPostgres, describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
 const BY = { kind: 'user', id: 'ann' } as const
@@ -219,5 +219,25 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     expect([rotated.code, rotated.out]).toEqual([0, expect.stringContaining('vkey')])
     const lost = await look(['call', 'rotateLogKey', 'lost=true'])
     expect([lost.code, lost.err]).toEqual([1, expect.stringContaining('KEY_HERE')])
+  })
+})
+
+describeWithPostgres('the signatures of a deployment whose PostgreSQL goes away', (server) => {
+  const { folder, eventstore } = deployment()
+  const { env } = cliOf({ folder, eventstore }, server)
+
+  it('go on when it is back, and cover what was recorded meanwhile', async () => {
+    const config = loadConfig({ flags: { data: folder.data }, env: env({ KEEPUP_LEASE_MS: '2000' }) })
+    const s = await openServices(config, 'owner', { autoDrive: false }, { tell: () => {} })
+    onTestFinished(() => s.close())
+    await s.contexts.open('one', BY).set('a', 1)
+    await currentHead(s)
+    server().stop('immediate')
+    for (const n of [2, 3]) await s.contexts.open('one', BY).set('a', n)
+    server().start()
+    const { length } = (await Array.fromAsync(s.log.readAll(null, { bodies: false }))).flat()
+    const size = async () => (await s.proof.store!.lastHead())!.size
+    await expect.poll(size).toBeGreaterThanOrEqual(length)
+    expect(await verifyProof(s, { outside: false })).toMatchObject({ ok: true })
   })
 })
