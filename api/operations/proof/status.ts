@@ -9,7 +9,7 @@ import type { ProofStatus } from './schemas.ts'
 /** An event is late when no head covers it for this time, in ms. */
 const LATE_MS = 60_000
 
-/** The last signed head, whether the log is signed now, and what each anchor holds. Signs nothing. */
+/** The last signed head, whether it covers the log, and the last head of each anchor. Signs nothing. */
 export async function proofStatus(
   s: Pick<Services, 'proof' | 'log' | 'read' | 'clock'>,
 ): Promise<z.infer<typeof ProofStatus>> {

@@ -4,7 +4,7 @@ import { withinOr } from '../../operations/concurrency/within-or.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 
 export interface SharedSigningOptions extends LeaseOptions {
-  /** The name of this process among those that can sign. */
+  /** The name of this process among the signers. */
   readonly holder: string
   readonly signer: LogSigner
   /** Why the log takes no events now, so that it is not signed either; null: it does. */
@@ -86,7 +86,7 @@ export class SharedSigning {
     }
   }
 
-  /** Whether this machine has the key, or nobody has signed the log yet. */
+  /** Whether this machine has the key, or the log was never signed. */
   async #look(): Promise<boolean> {
     const missing = await this.#options.signer.missingKey()
     if (missing !== null) this.#tell(missing)

@@ -131,14 +131,14 @@ export class LogSigner {
     }
   }
 
-  /** Signs everything that the log holds now, unless a signed head covers it. */
+  /** Signs all current events of the log, unless a signed head covers them. */
   sign(): Promise<SignedHead> {
     return this.#mutex.run(() => this.#signAll())
   }
 
   /**
-   * The head of everything that the log holds now. Without the key: the last head, after a short wait for the machine
-   * that signs; null: there is none.
+   * The head of all current events. Without the key: the last head, after a short wait for the signing machine; null:
+   * no head was signed yet.
    */
   async latest(): Promise<SignedHead | null> {
     const signed = await this.#mutex.run(() =>
@@ -164,7 +164,7 @@ export class LogSigner {
     return (await this.#ports.keys.read()).some(({ key }) => formatVkey(key) === vkey)
   }
 
-  /** Why this machine cannot sign the log: it lacks the key. Null: it can, or nobody has signed the log yet. */
+  /** Why this machine cannot sign the log. Null: it has the key, or the log was never signed. */
   async missingKey(): Promise<string | null> {
     const state = await this.#ports.streams.state(proof, PROOF_ID)
     const { known, vkey } = await this.#owned(state)
@@ -250,7 +250,7 @@ export class LogSigner {
     })
   }
 
-  /** Signs everything that the log holds now. Begins again when another process was faster. */
+  /** Signs all current events. Begins again when another process was faster. */
   async #signAll(): Promise<SignedHead> {
     for (let overtaken = 0; ; overtaken += 1) {
       try {
@@ -330,7 +330,7 @@ export class LogSigner {
     if (this.#leaves.length >= STORED_LEAVES && this.#broken === null) await this.#store(null)
   }
 
-  /** Stores what was added since the last time. Forgets the tree when another process has moved the stored one. */
+  /** Stores the new leaves and hashes. Forgets the tree when another process has moved the stored one. */
   async #store(head: SignedHead | null): Promise<void> {
     const [edge, cursor, hashes, leaves] = [this.#edge, this.#cursor!, this.#hashes, this.#leaves]
     try {
@@ -451,7 +451,7 @@ export class LogSigner {
     // Another machine or program can sign the log, so this is no failure of the log.
     if (isKeyElsewhere(error) || (error instanceof LogError && error.code === 'LOG_NEWER'))
       return this.#over?.abort(error)
-    // The log tells of an outage itself.
+    // Other parts report outages.
     if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
     this.#failure = message
     const { store, clock } = this.#ports
