@@ -90,3 +90,10 @@ it('is not ready while a loss of the log is open, or where this process must sta
     expect([answer.status, await bodyOf(answer)]).toMatchObject([503, { ready: false, log: 'unusable' }])
   }
 })
+
+it('gives monitors gauges of the signed heads, with the token', async () => {
+  expect((await world.http.request('http://localhost/v1/metrics')).status).toBe(401)
+  const answer = await world.ask('GET', '/v1/metrics')
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(await answer.text()).toMatch(/\nkeepup_log_key_missing 0\n/)
+})
