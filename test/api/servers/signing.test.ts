@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import pg from 'pg'
@@ -140,6 +140,29 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     expect((await originsOf(second)).map(({ origin }) => origin.endsWith('/2'))).toEqual([false, true])
     expect(await verifyProof(second, { outside: false })).toMatchObject({ ok: true })
     expect(readFileSync(join(folder.root, 'second', 'vault', 'log.key'), 'utf8')).toContain('/2')
+  })
+
+  it('go over to the machine that has replaced the key, and a copy of the former key signs nothing more', async () => {
+    const told: string[] = []
+    const first = await open('handed', folder.data, (text) => told.push(text))
+    await currentHead(first)
+    await expect.poll(() => signer('handed')).toBe(first.holder)
+    const data = join(folder.root, 'copied')
+    for (const name of ['vault', 'vault.check'])
+      cpSync(join(folder.data, name), join(data, name), { recursive: true, preserveTimestamps: true })
+    const second = await open('handed', data)
+    const vkey = await second.proof.signing()!.signer.rotate(BY)
+    const { length } = await eventsIn(second)
+    await write(second, 'later')
+    await expect.poll(() => signer('handed')).toBe(second.holder)
+    expect(told.join()).toContain('does not have the key')
+    await currentHead(second)
+    const { origin } = openCheckpoint((await second.proof.store!.lastHead())!.note, [parseVkey(vkey)])
+    expect((await originsOf(first)).map((one) => one.origin)).toEqual([origin])
+    const heads = await second.proof.store!.heads(0, 500)
+    for (const { size, note } of heads)
+      if (size >= length) expect(openCheckpoint(note, [parseVkey(vkey)]).size).toBe(size)
+    await expectConsistent(second)
   })
 
   it('show an event that was sealed anew in the event store', async () => {
