@@ -30,6 +30,7 @@ export interface AnyTraced {
   readonly at: number
   readonly turn: number
   readonly actor: Actor
+  readonly runId?: string | undefined
   readonly toolCallId?: string | undefined
 }
 
@@ -48,6 +49,8 @@ export const TRACE_STEPS = [
 /** A step from a value to the person whose authority it has, and the event that proves the step. */
 export interface TraceStep {
   readonly kind: (typeof TRACE_STEPS)[number]
+  /** The run that caused the event; absent: none. */
+  readonly runId?: string
   readonly stream: string
   readonly revision: number
   readonly at: number
@@ -78,6 +81,7 @@ export const CALL_FACTS: ReadonlySet<CallFactType> = new Set([
 
 /** A text that a model had read. `stream` and `revision`: the event that contains it. */
 export interface ReadText extends TextOrigin {
+  readonly runId?: string
   readonly stream: string
   readonly revision: number
   readonly at: number
@@ -122,12 +126,13 @@ export function quoteOf(text: string, bytes = QUOTE_BYTES): string {
 /** A step at an event. A quote of an erased event is left out. */
 export function stepAt(
   kind: TraceStep['kind'],
-  { stream, revision, at, actor, toolCallId, erased }: AnyTraced,
+  { runId, stream, revision, at, actor, toolCallId, erased }: AnyTraced,
   text: string,
   more: { readonly quote?: string | undefined; readonly decided?: Decided | undefined } = {},
 ): TraceStep {
   return {
     ...{ kind, stream, revision, at, actor, text },
+    ...(runId !== undefined && { runId }),
     ...(more.quote === undefined || more.quote === '' || erased ? {} : { quote: quoteOf(more.quote) }),
     ...(toolCallId !== undefined && { toolCallId }),
     ...(more.decided !== undefined && { decided: more.decided }),
@@ -136,13 +141,14 @@ export function stepAt(
 }
 
 export const readText = (
-  { stream, revision, at, turn, toolCallId, erased }: AnyTraced,
+  { runId, stream, revision, at, turn, toolCallId, erased }: AnyTraced,
   origin: TextOrigin,
   from: string,
   text: string,
   size = byteLength(text),
 ): ReadText => ({
   ...{ stream, revision, at, turn, ...origin, from },
+  ...(runId !== undefined && { runId }),
   ...(toolCallId !== undefined && { toolCallId }),
   ...{ size, head: erased ? '' : quoteOf(text, HEAD_BYTES) },
   ...(erased && { erased }),
@@ -161,10 +167,19 @@ export function readResult(
 /** The name of an actor in a sentence. */
 export const nameOf = ({ kind, id }: Actor): string => (kind === 'user' || kind === 'approver' ? id : `the ${kind}`)
 
+/** The files that a call says it has written. */
+export const filesOf = ({ created = [], changed = [] }: FilesWritten): readonly string[] => [
+  ...new Set([...created, ...changed]),
+]
+type FilesWritten = {
+  readonly created?: readonly string[] | undefined
+  readonly changed?: readonly string[] | undefined
+}
+
 /** The step of a call's end or late outcome. */
 const effectStep = (event: FactOf<'tool_call_end' | 'late_outcome'>): TraceStep => {
   const { toolName, success, error } = event.body
-  const files = event.type === 'tool_call_end' ? [...(event.body.created ?? []), ...(event.body.changed ?? [])] : []
+  const files = event.type === 'tool_call_end' ? filesOf(event.body) : []
   const reused = event.type === 'tool_call_end' ? event.body.reused : undefined
   const copied = reused === undefined ? '' : `, copied from ${reused.stream}@${reused.revision}`
   const wrote = files.length === 0 ? '' : `, wrote ${files.length === 1 ? 'a file' : `${files.length} files`}`
@@ -253,18 +268,30 @@ const ruleOf = (
 function approvalSteps({ facts }: CallHistory, toolCallId: string | undefined): readonly TraceStep[] {
   const own = facts.filter((one) => one.toolCallId === toolCallId)
   const steps: TraceStep[] = []
-  const decision = own.findLast(({ type }) => type === 'approval_decided' || type === 'approval_expired')
+  // A void approval does not answer the question after it.
+  const asked = own.findLastIndex(({ type }) => type === 'approval_requested')
+  const question = own[asked]
+  const decision = own
+    .slice(Math.max(0, asked))
+    .findLast(({ type }) => type === 'approval_decided' || type === 'approval_expired')
   if (decision?.type === 'approval_decided') {
-    const { decision: how, decided, reason, files = [] } = decision.body
-    const shown = files.length === 0 ? '' : `, having seen ${files.length === 1 ? 'a file' : `${files.length} files`}`
-    steps.push(stepAt('approval', decision, `${how} by ${nameOf(decision.actor)}${shown}`, { decided, quote: reason }))
+    const { decision: how, decided, reason } = decision.body
+    const text = `${how} by ${nameOf(decision.actor)}${seenText(decision.body)}`
+    steps.push(stepAt('approval', decision, text, { decided, quote: reason }))
   }
   if (decision?.type === 'approval_expired') steps.push(stepAt('approval', decision, 'nobody decided in time'))
-  const question = own.findLast(({ type }) => type === 'approval_requested')
   if (question?.type === 'approval_requested') {
     const { toolName, reason, expiresAt } = question.body
-    const open = decision === undefined ? ', open' : ''
+    const ended = own.some(({ type }) => type === 'tool_call_end')
+    const open = decision !== undefined ? '' : ended ? ', never answered' : ', open'
     steps.push(stepAt('question', question, `asked about ${toolName}, until ${expiresAt}${open}`, { quote: reason }))
   }
   return steps
+}
+
+/** What the person saw: the question, by the beginning of its hash, and the files in its preview. */
+function seenText({ decided: { shownHash }, files = [] }: CallBodies['approval_decided']): string {
+  if (shownHash === undefined) return '; the question that was shown is not known'
+  const saw = files.length === 0 ? '' : ` and ${files.length === 1 ? 'a file' : `${files.length} files`}`
+  return `, who saw the question ${shownHash.slice(0, 12)}${saw}`
 }

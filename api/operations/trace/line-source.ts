@@ -1,6 +1,8 @@
 import type { z } from 'zod'
-import type { TraceTarget } from '../../../domain/calls/trace.ts'
-import { agentStream } from '../../../domain/log/ids.ts'
+import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
+import { history } from '../../../domain/agent/runtime/history/history.ts'
+import { filesOf, type TraceTarget } from '../../../domain/calls/trace.ts'
+import { agentStream, childAgentId } from '../../../domain/log/ids.ts'
 import { blameFile } from '../files/blame-file.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -11,7 +13,7 @@ export interface LineSource {
   readonly target: TraceTarget
   readonly text: string
   readonly quote: string
-  /** Other calls since the version before, which may have written it too. */
+  /** Other calls that may have written it. */
   readonly others: readonly string[]
 }
 
@@ -36,17 +38,19 @@ export async function lineSource(s: Services, query: z.output<typeof TraceQuery>
     last += lines.length
     if (quote === undefined) continue
     const written = source === null ? null : sources[source]!
-    const call = written?.calls.at(-1)
     const about = `line ${line} of ${path} at step ${step}`
-    if (call !== undefined) {
-      const others = written!.calls.slice(0, -1).map(({ toolCallId }) => toolCallId)
+    const calls =
+      written === null || written.calls.length > 0 || written.step === 0
+        ? (written?.calls ?? []).map(({ toolCallId }) => toolCallId)
+        : await writersBelow(s, agent, path, { toStep: written.step, own: false })
+    const toolCallId = calls.at(-1)
+    if (toolCallId !== undefined)
       return {
-        target: { toolCallId: call.toolCallId },
+        target: { toolCallId },
         text: `${about}, written at step ${written!.step}`,
         quote,
-        others,
+        others: calls.slice(0, -1),
       }
-    }
     const when =
       written === null
         ? `older than step ${since}, before which no version was looked at`
@@ -56,4 +60,27 @@ export async function lineSource(s: Services, query: z.output<typeof TraceQuery>
     return { target: { stream: agentStream(agent), revision: 0 }, text: `${about}, ${when}`, quote, others: [] }
   }
   throw notFound('line', `${path}:${line}`, `the file has ${last} lines at step ${step}`)
+}
+
+/**
+ * The calls of the agents below an agent that say that they have written a file, in order. `toStep`: only agents whose
+ * delegation had ended at this step. `own`: the agent's own calls too.
+ */
+async function writersBelow(
+  s: Pick<Services, 'log' | 'blobs'>,
+  agentId: string,
+  path: string,
+  { toStep = Number.POSITIVE_INFINITY, own = true }: { readonly toStep?: number; readonly own?: boolean } = {},
+): Promise<readonly string[]> {
+  const found: string[] = []
+  // An external agent does not say which files it has written.
+  if ((await s.log.head(agentStream(agentId))) === null) return found
+  for await (const page of history(s, agentId, { types: ['tool_call_end'] }))
+    for (const { event } of page) {
+      if (event.type !== 'tool_call_end' || event.toolCallId === undefined || event.body.step > toStep) continue
+      if (event.body.toolName === delegateToAgent.spec.name)
+        found.push(...(await writersBelow(s, childAgentId(event.toolCallId), path)))
+      else if (own && filesOf(event.body).includes(path)) found.push(event.toolCallId)
+    }
+  return found
 }

@@ -41,7 +41,7 @@ export const TraceQuery = z
     error: 'line, run, agent and step go with a file only',
   })
 
-const place = { stream: z.string(), revision: z.int(), at: z.string() }
+const place = { runId: z.string().optional(), stream: z.string(), revision: z.int(), at: z.string() }
 
 const Step = z
   .strictObject({

@@ -16,7 +16,7 @@ import {
 } from '../../calls/trace.ts'
 import { originOf, type TextOrigin } from '../../calls/trust.ts'
 import { isPerson } from '../../tree/messages.ts'
-import type { AgentEvent, EventOf } from '../events/events.ts'
+import type { AgentEvent, BodyOf, EventOf } from '../events/events.ts'
 
 // The chain of authority of a call or an event of one agent, and the texts that its model had read before.
 
@@ -55,16 +55,21 @@ function eventStep(event: Event): TraceStep {
 
 const answerStep = (event: Of<'model_call_end'>): TraceStep =>
   stepAt('answer', event, `answer of ${event.body.servedBy} in turn ${event.turn}`, {
-    quote: textOf(event.body.content),
+    quote: answerText(event.body),
   })
+
+/** The text of an answer; of an answer without text, the tools that it calls. */
+const answerText = ({ content, calls }: BodyOf<'model_call_end'>): string =>
+  textOf(content) || (calls.length === 0 ? '' : `calls ${calls.map(({ toolName }) => toolName).join(', ')}`)
 
 function traceCall(events: readonly Event[], toolCallId: string): AgentTrace | null {
   const found = callSteps(historyOf(events), toolCallId)
   if (found === null) return null
   const { stream, body } = found.start
-  const at = events.findIndex((one) => one.stream === stream && one.revision === body.argumentsRef.revision)
-  const answer = events[at]
+  const asking = events.findIndex((one) => one.stream === stream && one.revision === body.argumentsRef.revision)
+  const answer = events[asking]
   const asked = answer?.type === 'model_call_end' ? [answerStep(answer)] : []
+  const at = asking < 0 ? events.indexOf(found.start as Event) : asking
   const from = originSteps(events, at)
   return { ...from, steps: [...found.steps, ...asked, ...from.steps], texts: textsBefore(events, at) }
 }
@@ -149,7 +154,7 @@ function textsOf(event: Event, around: Parameters<typeof readResult>[1]): readon
     case 'lost_call_decided':
       return [read(originOf('person'), nameOf(actor), event.body.toolName)]
     case 'model_call_end':
-      return [read(originOf('model'), event.body.servedBy, textOf(event.body.content))]
+      return [read(originOf('model'), event.body.servedBy, answerText(event.body))]
     case 'tool_call_end':
       return [readResult(event, around)]
     default:

@@ -109,7 +109,9 @@ it('a line leads to its call, to the person who approved it, to the rule that as
   expect(line).toMatchObject({ quote: 'one', toolCallId: `${runId}.t2.c0` })
   expect(call!.quote).toContain('one\\ntwo')
   expect(approval).toMatchObject({ actor: { id: 'bob' }, quote: 'it looks right', decided: { method: 'person' } })
-  expect(approval!.decided!.shownHash).toMatch(/^[0-9a-f]{64}$/)
+  expect(approval!.text).toBe(
+    `approved by bob, who saw the question ${approval!.decided!.shownHash!.slice(0, 12)} and a file`,
+  )
   expect(question!.quote).toContain('the policy asks for approval of write_file')
   expect(found).toMatchObject({ person: { kind: 'user', id: 'ann' }, missing: null, others: [] })
   const later = await keepup.trace({ file: 'a.txt', line: '2', run: runId })
@@ -188,7 +190,7 @@ it("a child's call leads to the call of its parent that delegated, and to the pe
   // The task was written by the model of another agent.
   expect(found.texts.newest.at(-1)).toMatchObject({ source: 'agent', untrusted: true, head: 'code it' })
   const line = await keepup.trace({ file: 'a.txt', line: '1', run: runId })
-  expect(line.steps[0]).toMatchObject({ kind: 'line', quote: 'child' })
+  expect(line.steps[0]).toMatchObject({ kind: 'line', quote: 'child', toolCallId: `${child}.t3.c0` })
 })
 
 it("a fork's call leads to who made the fork; its source's call does not", async () => {
