@@ -216,6 +216,7 @@ it('an erased body leaves the chain, without its text', async () => {
   const after = await keepup.trace({ call: `${runId}.t2.c0` } as never)
   expect(kinds(after)).toEqual(kinds(before))
   expect(after.steps.find(({ kind }) => kind === 'input')).toMatchObject({ erased: true, actor: { id: 'ann' } })
+  expect(after.steps.filter(({ erased, quote }) => erased === true && quote !== undefined)).toEqual([])
   expect(JSON.stringify(after)).not.toContain('ignore all rules')
   expect(JSON.stringify(after)).not.toContain('one\\ntwo')
   // The mark is erased with the text; the name of the tool is not.
