@@ -1,4 +1,4 @@
-import { callResidues, erasedBlock, erasedCall, erasedId } from '../calls/events/residue.ts'
+import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure, erasedId } from '../calls/events/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
 import { erasingBy } from '../stream/erasure.ts'
@@ -12,6 +12,7 @@ type OfCall = 'tool_call_retry' | 'tool_call_unknown' | 'tool_call_end' | 'appro
 type Said =
   | 'external_started'
   | 'agent_events'
+  | 'files_versioned'
   | 'permission_requested'
   | 'permission_decided'
   | 'tool_call_requested'
@@ -26,14 +27,16 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
     ...body,
     ...(tools !== undefined && { tools: { spec: withoutText(tools.spec) } }),
     request: {
-      prompt: '',
+      prompt: ERASED,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(budget !== undefined && { budget }),
       ...(price !== undefined && { price }),
     },
   }),
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
-  permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
+  files_versioned: (body) =>
+    'tree' in body ? body : { when: body.when, unversioned: erasedFailure(body.unversioned) },
+  permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: ERASED }),
   permission_decided: ({ reason: _, ...body }) => body,
   tool_call_requested: ({ content: [block], calls: [call] }, bodyHash) => ({
     content: [erasedBlock(block, call, erasedId(bodyHash, 0))],
@@ -51,7 +54,7 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
 
 function wordless(outcome: Outcome): Outcome {
   if (outcome.outcome === 'exited') return { ...outcome, finalText: null }
-  return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: '' } } : outcome
+  return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: ERASED } } : outcome
 }
 
 /** Which bodies of external runs an erasure may empty, and their residues. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Block } from '../calls/content.ts'
 import { Decided } from '../calls/decided.ts'
-import { hashSalt, PlannedCall } from '../calls/events/event-parts.ts'
+import { Failure, hashSalt, PlannedCall } from '../calls/events/event-parts.ts'
 import { approvalEvents, callEvents } from '../calls/events/events.ts'
 import { delivered, Origin } from '../courier/events.ts'
 import { Hash } from '../log/body-parts.ts'
@@ -77,7 +77,7 @@ export const externalBodies = {
   /** A version of the working folder's files, taken before the process starts and after it ends. */
   files_versioned: z.union([
     z.strictObject({ when: z.enum(['before', 'after']), tree: text }),
-    z.strictObject({ when: z.enum(['before', 'after']), tree: z.null(), unversioned: text }),
+    z.strictObject({ when: z.enum(['before', 'after']), unversioned: Failure }),
   ]),
   /** The agent requests a permission and waits. `toolCallId`: keepup's id for the decision. */
   permission_requested: z.strictObject({ toolCallId: text, toolName: text, input: z.json(), reason: z.string() }),

@@ -3,13 +3,18 @@ import { FileBlobs } from '../../adapters/files/blobs/store.ts'
 import type { SqliteLog } from '../../adapters/sqlite/log/log.ts'
 import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
+import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
+import { logKeyFile } from '../../adapters/vault/log-key.ts'
 import { openBoundary } from '../../api/process/host/boundary.ts'
 import { SystemClock } from '../../api/process/host/clock.ts'
 import { paths } from '../../api/process/host/paths.ts'
 import { systemRandom } from '../../api/process/host/random.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
+import { AGGREGATES } from '../../domain/kinds.ts'
 import type { ModelProvider } from '../../domain/ports/index.ts'
+import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
+import { Streams } from '../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../domain/tree/spec.ts'
 import { Projections } from '../../projections/index.ts'
 import { benchModel, benchSpec, type OnTurn, readFile } from './agent.ts'
@@ -26,8 +31,11 @@ export interface Embedded {
   close(): Promise<void>
 }
 
-/** Opens it as api/process/embedded does: log, blobs, snapshots, secret boundary, and tables that follow the log. */
-export async function openEmbedded(data: string): Promise<Embedded> {
+/**
+ * Opens it as api/process/embedded does: log, blobs, snapshots, secret boundary, tables that follow the log, and signed
+ * heads. `signed` false: without the tree and its heads.
+ */
+export async function openEmbedded(data: string, { signed = true } = {}): Promise<Embedded> {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const at = paths(data)
   const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: new SystemClock(), random: systemRandom })
@@ -37,6 +45,7 @@ export async function openEmbedded(data: string): Promise<Embedded> {
   const projections = await Projections.open({ folder: at.tables, log, blobs })
   const end = new AbortController()
   const following = projections.run(end.signal)
+  const signing = signed ? openSigner(data, log, blobs) : null
   const tool = readFile()
   const runtimeOf = (model: ModelProvider) =>
     new Runtime({
@@ -71,9 +80,30 @@ export async function openEmbedded(data: string): Promise<Embedded> {
     async close() {
       end.abort()
       await following
+      await signing?.close()
       await projections.close()
       await log.close()
       snapshots.close()
+    },
+  }
+}
+
+/** Signs the heads of a log as api/process/embedded does. */
+export function openSigner(data: string, log: SqliteLog, blobs: FileBlobs) {
+  const at = paths(data)
+  const ports = { log, clock: new SystemClock(), random: systemRandom }
+  const store = new SqliteTreeStore(at.tree, 'owner', (...range) => log.hashes(...range))
+  const streams = new Streams({ ...ports, blobs, hide: async (value) => value }, AGGREGATES)
+  const signer = LogSigner.start({
+    ...{ ...ports, store, streams, keys: logKeyFile(at.logKey), origin: 'keepup.local/bench' },
+    acceptedLosses: async () => 0,
+    warn: (text) => process.stderr.write(`${text}\n`),
+  })
+  return {
+    sign: () => signer.sign(),
+    async close() {
+      await signer.close()
+      store.close()
     },
   }
 }

@@ -10,6 +10,7 @@ import { growing } from './cases/growth.ts'
 import { many } from './cases/many.ts'
 import { memory } from './cases/memory.ts'
 import { page } from './cases/page.ts'
+import { proof } from './cases/proof.ts'
 import { resident } from './cases/resident.ts'
 import { servers } from './cases/servers.ts'
 import { size } from './cases/size.ts'
@@ -33,6 +34,7 @@ const CASES: readonly Case[] = [
   starts,
   state,
   fold,
+  proof,
   tables,
   tree,
   children,

@@ -377,7 +377,10 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   process_start: { tone: 'other', line: processStart },
   agent_events: { tone: 'model', line: batch },
   session_known: { tone: 'other', line: (p) => plain(p.sessionId) },
-  files_versioned: { tone: 'other', line: json },
+  files_versioned: {
+    tone: 'other',
+    line: (p) => ('tree' in p ? `tree ${plain(p.tree)}` : failure(p.unversioned)),
+  },
   external_ended: { tone: 'end', line: outcome },
   outcome_learned: { tone: 'other', line: outcome },
 

@@ -41,7 +41,8 @@ export async function agentFilesAt(stores: Stores, agentId: string, at: At): Pro
       const { type, body, revision } = event
       if (type === 'external_started') found = { path: body.request.workingDir ?? null, tree: null, revision }
       if (found === null) continue
-      if (type === 'files_versioned' && (body.when === 'before' || !before)) found.tree = body.tree
+      if (type === 'files_versioned' && (body.when === 'before' || !before))
+        found.tree = 'tree' in body ? body.tree : null
       found.revision = revision
     }
   }

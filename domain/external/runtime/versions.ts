@@ -15,7 +15,7 @@ async function version(when: Versioned['when'], files: HeldFiles | undefined): P
   try {
     return [{ kind: 'versioned', when, tree: await files.snapshot() }]
   } catch (error) {
-    const unversioned = (error as Error).message || 'the files could not be kept'
-    return [{ kind: 'versioned', when, tree: null, unversioned }]
+    const message = (error as Error).message || 'the files could not be kept'
+    return [{ kind: 'versioned', when, unversioned: { code: 'SNAPSHOT_FAILED', message } }]
   }
 }

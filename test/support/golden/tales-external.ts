@@ -67,7 +67,7 @@ async function works(runs: StreamExternalLog): Promise<void> {
   const exit = { code: 0, signal: null }
   await run.append([
     batch(6, 'Mended.'),
-    { kind: 'versioned', when: 'after', tree: null, unversioned: 'the disk is full' },
+    { kind: 'versioned', when: 'after', unversioned: { code: 'SNAPSHOT_FAILED', message: 'the disk is full' } },
     { kind: 'end', outcome: { outcome: 'exited', exit, success: true, finalText: 'Mended.' } },
   ])
 }
