@@ -41,6 +41,7 @@ const SCRIPTS = {
       done,
     ],
   },
+  author: { script: 1, turns: [turn(['create_document', { title: 'Plan', content: 'one' }]), done] },
 } satisfies KeepUpOptions['scripts']
 
 /** A tool that marks its result, as the tools for the web do. */
@@ -241,6 +242,19 @@ it('an event leads on as well: a fact to the call that saved it, a decision to i
   expect(kinds(start)).toEqual(['start'])
   const claim = await keepup.trace({ event: `agent-${runId}@2` } as never)
   expect(kinds(claim)).toEqual(['write', 'input', 'start'])
+})
+
+it("a document's text leads to the approved call that made it; a person's own leads to the person", async () => {
+  const runId = await run('author', { mode: 'interactive' })
+  await approve(`${runId}.t1.c0`, runId)
+  const { documents } = await keepup.listDocuments({})
+  const made = await keepup.trace({ event: `document-${documents[0]!.documentId}@1` })
+  expect(kinds(made)).toEqual([
+    ...['write', 'effect', 'call', 'approval', 'question', 'rule', 'answer', 'input', 'start'],
+  ])
+  expect(made.steps[0]!.text).toBe('document_updated by the gateway')
+  const { documentId } = await keepup.createDocument({ title: 'Own', by: 'eve' })
+  expect(await keepup.trace({ event: `document-${documentId}@0` })).toMatchObject({ person: { id: 'eve' } })
 })
 
 it('refuses what there is not, and says what to name', async () => {
