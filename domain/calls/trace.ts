@@ -11,14 +11,14 @@ import { callArguments } from './requested-calls.ts'
 import { resultText } from './result-text.ts'
 import { originOfResult, type ResultOfTool, type TextOrigin } from './trust.ts'
 
-// The chain of authority of a call, from its events: what it did, who or which rule allowed it, and who gave the rule.
+// The chain of authority of a call, from its events: its effect, the person or rule that allowed it, and the rule's author.
 
 /** The most UTF-8 bytes of a text of people, models and tools in a step of a trace. */
 const QUOTE_BYTES = 2_000
 /** The most UTF-8 bytes of a text in the list of read texts. */
 const HEAD_BYTES = 200
 
-/** An event as a trace reads it. `erased`: the body is what the erasure has left. */
+/** An event as a trace reads it. `erased`: the body is the residue of an erasure. */
 export type Traced<Event> = Event & { readonly stream: string; readonly erased: boolean }
 
 /** The members of every event that a trace reads. */
@@ -35,11 +35,11 @@ export interface AnyTraced {
 }
 
 /**
- * `effect`: an event that the call caused. `call`: the call began. `approval`: a person decided. `question`: what the
- * person was asked. `rule`: a policy, a standing approval or a permission. `answer`: the model asked for the call.
- * `input`: what a person or a parent asked for. `delegation`: another agent's call started this agent. `fork`: a
- * person continued another run's history. `start`: a person started the run. `write`: an event outside of calls. `line`: a line of a
- * file, at the event that wrote it.
+ * `effect`: an event that the call caused. `call`: the call began. `approval`: a person decided. `question`: the
+ * question to that person. `rule`: a policy, a standing approval or a permission. `answer`: the model asked for the
+ * call. `input`: the request of a person or a parent. `delegation`: another agent's call started this agent. `fork`: a
+ * person continued another run's history. `start`: a person started the run. `write`: an event outside of calls.
+ * `line`: a line of a file, at the event that wrote it.
  */
 export const TRACE_STEPS = [
   ...(['effect', 'call', 'approval', 'question', 'rule', 'answer', 'input'] as const),
@@ -98,7 +98,7 @@ export interface ReadText extends TextOrigin {
 /** The chain within one agent. */
 export interface AgentTrace {
   readonly steps: readonly TraceStep[]
-  /** The call or event of another agent that the chain goes on with; null: the chain ends here. */
+  /** The next call or event of the chain, of another agent; null: the chain ends here. */
   readonly leadsTo: { readonly toolCallId: string } | EventPlace | null
   /** In order. */
   readonly texts: readonly ReadText[]

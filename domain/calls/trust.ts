@@ -1,8 +1,8 @@
-// The rule about texts that a model reads: who can have written them.
+// The rule about texts that a model reads, by their possible authors.
 
 /**
- * The sources of texts, and whether a text from the source is untrusted: somebody who gives this run no orders can have
- * written it, so its instructions are not to be followed. Files of the workspace count as trusted, because a person chose
+ * The sources of texts, and whether a text from the source is untrusted: its author may be somebody without authority over
+ * the run, so the model must not follow instructions in it. Files of the workspace count as trusted, because a person chose
  * the folder. So does the output of commands in the sandbox, which has no network.
  */
 const SOURCES = {
@@ -21,7 +21,7 @@ const SOURCES = {
 } as const
 export type TextSource = keyof typeof SOURCES
 
-/** Where a text comes from. `source`: a {@link TextSource}, or the mark of the tool, such as `web` or `mcp`. */
+/** The origin of a text. `source`: a {@link TextSource}, or the mark of the tool, such as `web` or `mcp`. */
 export interface TextOrigin {
   readonly source: string
   readonly untrusted: boolean

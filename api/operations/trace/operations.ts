@@ -2,7 +2,7 @@ import { operation } from '../operation.ts'
 import { Trace, TraceQuery } from './schemas.ts'
 import { traceOf } from './trace.ts'
 
-/** Where a value came from. */
+/** The origin of a value. */
 export const TRACE_OPERATIONS = [
   operation({
     name: 'trace',
