@@ -11,7 +11,8 @@ import { callArguments } from './requested-calls.ts'
 import { resultText } from './result-text.ts'
 import { originOfResult, type ResultOfTool, type TextOrigin } from './trust.ts'
 
-// The chain of authority of a call, from its events: its effect, the person or rule that allowed it, and the rule's author.
+// The chain of authority of a call, from its events: its effect, the person or rule that allowed it, and the author of
+// the rule.
 
 /** The most UTF-8 bytes of a text of people, models and tools in a step of a trace. */
 const QUOTE_BYTES = 2_000

@@ -1,9 +1,9 @@
 // The rule about texts that a model reads, by their possible authors.
 
 /**
- * The sources of texts, and whether a text from the source is untrusted: its author may be somebody without authority over
- * the run, so the model must not follow instructions in it. Files of the workspace count as trusted, because a person chose
- * the folder. So does the output of commands in the sandbox, which has no network.
+ * The sources of texts, and whether a text from the source is untrusted: its author may be somebody without authority
+ * over the run, so the model must not follow instructions in it. Files of the workspace count as trusted, because a
+ * person chose the folder. So does the output of commands in the sandbox, which has no network.
  */
 const SOURCES = {
   person: false,

@@ -15,6 +15,7 @@ const turn = (...calls: readonly (readonly [tool: string, args: Record<string, s
 })
 const write = (content: string) => ['write_file', { path: 'a.txt', content }] as const
 const done = turn(['complete_task', { summary: 'done' }])
+const tell = turn(['send_message', { to: 'parent', payload: 'the file is there' }])
 const advance = turn(['advance_phase', { summary: 'on' }])
 const SCRIPTS = {
   writer: { script: 1, turns: [turn(['web__read', {}]), turn(write('one\ntwo\n')), turn(write('one\n2\n')), done] },
@@ -25,7 +26,7 @@ const SCRIPTS = {
       {
         name: 'coder',
         when: { firstInputContains: 'code it' },
-        turns: [advance, advance, turn(write('child\n')), done],
+        turns: [advance, advance, turn(write('child\n')), tell, done],
       },
     ],
   },
@@ -96,7 +97,7 @@ const typesAt = async ({ steps }: Pick<Trace, 'steps'>) => {
   return types
 }
 
-it('a line leads to its call, to the person who approved it, to the rule that asked, and to the person who began', async () => {
+it('a line leads to its call, to who approved it, to the rule that asked, and to the person who began', async () => {
   const runId = await run('writer', { requiresApproval: ['write_file'] })
   await approve(`${runId}.t2.c0`, runId)
   await approve(`${runId}.t3.c0`, runId)
@@ -131,7 +132,7 @@ it('a call that waits has its open question', async () => {
   expect(found.steps[1]!.text).toMatch(/, open$/)
 })
 
-it('lists the texts that the model had read before the call, the newest first, and marks those that nobody vouches for', async () => {
+it('lists the texts that the model had read before the call, the newest first, and marks untrusted ones', async () => {
   const runId = await run('writer', { mode: 'batch' })
   const { texts } = await keepup.trace({ call: `${runId}.t2.c0` } as never)
   expect(texts.newest.map(({ source, untrusted }) => [source, untrusted])).toEqual([
@@ -150,7 +151,24 @@ it('lists the texts that the model had read before the call, the newest first, a
   expect(marked.texts).toMatchObject({ total: 6, more: 0, newest: [{ source: 'web' }] })
 })
 
-it('names the rule that allowed a call: the policy, a standing approval, or a permission with its question', async () => {
+it('a call that did not run has who or which rule refused it', async () => {
+  const asking = await run('writer', { requiresApproval: ['write_file'] })
+  const toolCallId = `${asking}.t2.c0`
+  const { questionHash } = await keepup.getApproval({ toolCallId })
+  await keepup.decideApproval({ toolCallId, decision: 'rejected', questionHash, by: 'bob' })
+  await keepup.drive(asking)
+  const rejected = await keepup.trace({ call: toolCallId })
+  expect(rejected.steps.map(({ text }) => text).slice(0, 3)).toEqual([
+    ...['write_file failed: APPROVAL_REJECTED', 'call of write_file', expect.stringMatching(/^rejected by bob/)],
+  ])
+  const refusing = await run('writer', { mode: 'batch', deniedTools: ['write_file'] })
+  const refused = await keepup.trace({ call: `${refusing}.t2.c0` })
+  expect(refused.steps.map(({ text }) => text).slice(0, 3)).toEqual([
+    ...['write_file failed: PERMISSION_DENIED', 'call of write_file', 'its policy refuses write_file: rule denied'],
+  ])
+})
+
+it('names the rule that allowed a call: policy, standing approval, or a permission with its question', async () => {
   const byPolicy = await run('writer', { mode: 'batch' })
   const policy = await keepup.trace({ call: `${byPolicy}.t2.c0` } as never)
   expect(kinds(policy)).toEqual(['effect', 'call', 'rule', 'answer', 'input', 'start'])
@@ -190,6 +208,13 @@ it("a child's call leads to the call of its parent that delegated, and to the pe
   expect(found.person).toMatchObject({ id: 'ann' })
   // The task was written by the model of another agent.
   expect(found.texts.newest.at(-1)).toMatchObject({ source: 'agent', untrusted: true, head: 'code it' })
+  // A message leads to the call that sent it.
+  const { events } = await keepup.listRunEvents({ id: runId, agent: runId, type: 'message_received' })
+  const heard = await keepup.trace({ event: `agent-${runId}@${events[0]!.revision}` })
+  expect(kinds(heard).slice(0, 4)).toEqual(['write', 'effect', 'effect', 'call'])
+  expect((await typesAt(heard)).slice(0, 2)).toEqual(['message_received', 'message_sent'])
+  expect(heard.steps[3]!.toolCallId).toBe(`${child}.t4.c0`)
+  expect(heard.person).toMatchObject({ id: 'ann' })
   const line = await keepup.trace({ file: 'a.txt', line: '1', run: runId })
   expect(line.steps[0]).toMatchObject({ kind: 'line', quote: 'child', toolCallId: `${child}.t3.c0` })
 })
@@ -224,7 +249,7 @@ it('an erased body leaves the chain, without its text', async () => {
   expect(after.texts.newest[0]).toMatchObject({ from: 'web:read', untrusted: true, erased: true, head: '' })
 })
 
-it('an event leads on as well: a fact to the call that saved it, a decision to its call, a person to nothing else', async () => {
+it('an event leads on as well: a fact to the call that saved it, a correction to its person', async () => {
   const runId = await run('keeper', { mode: 'batch' })
   const { memories } = await keepup.listMemories({})
   const saved = await keepup.trace({ event: `memory-${memories[0]!.id}@0` } as never)

@@ -68,10 +68,10 @@ function traceLines({ steps, person, missing, others, texts }: Trace): string[] 
   const eventOf = (one: { stream: string; revision: number }) => `${one.stream}@${one.revision}`
   const width = Math.max(...[...steps, ...texts.newest].map((one) => cells(eventOf(one))))
   const said = (quote = '') => (quote === '' ? '' : `: ${truncateToWidth(oneLine(quote), QUOTE)}`)
-  const lines = steps.map(
-    (step) =>
-      `${pad(step.kind, 10)}  ${pad(eventOf(step), width)}  ${step.text}${step.erased ? ' (erased)' : ''}${said(step.quote)}`,
-  )
+  const lines = steps.map((step) => {
+    const erased = step.erased ? ' (erased)' : ''
+    return `${pad(step.kind, 10)}  ${pad(eventOf(step), width)}  ${step.text}${erased}${said(step.quote)}`
+  })
   const claimed = person?.claimed ? ', as the request said' : ''
   lines.push(person === null ? `no person: ${missing}` : `on the authority of ${person.id}${claimed}`)
   if (others.length > 0) lines.push(`may have written it too: ${others.join(', ')}`)

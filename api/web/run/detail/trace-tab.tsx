@@ -14,7 +14,7 @@ const [FEW, MOST] = [20, 500]
 
 type Query = Record<string, string>
 
-/** The chain of authority of the event at the position, or of a line of a file, and the texts that the model had read. */
+/** The chain of authority of the event at the position or of a line of a file, with the texts that the model read. */
 export function TraceTab({ runId, agent, place }: DetailProps) {
   agent.events.version.value
   useEffect(() => agent.events.want('detail', [place]), [agent, place])
