@@ -33,7 +33,7 @@ export function logKeyFile(file: string, lock?: string): SigningKeys {
       await exclusively(lock ?? `${real}.lock`, async () => {
         const before = text()
         const after = `${formatSecretKey(key)}\n${before}`
-        await (before === '' ? createPrivate(real, after) : replacePrivate(real, after))
+        await (checkPrivate(real) ? replacePrivate(real, after) : createPrivate(real, after))
       })
     },
   }

@@ -85,8 +85,14 @@ async function heldByAnchors({ proof: { keepers }, streams }: Pick<Services, 'pr
   for (const [anchor, { kind, target, vkey }] of Object.entries(state?.anchors ?? {})) {
     for (const { origin } of state?.origins ?? []) {
       try {
-        const held = (await keepers[kind].held?.({ target, vkey }, origin)) ?? []
+        const held = await keepers[kind].held?.({ target, vkey }, origin)
+        if (held === undefined) continue
         checkpoints.push(...held.map((checkpoint) => ({ anchor, checkpoint })))
+        const left = state?.anchored[anchor]
+        if (left?.origin === origin && held.length === 0)
+          throw new Error(
+            `it holds no head of ${origin}, but it was left one of ${left.size} events; find out who removed it`,
+          )
       } catch (error) {
         problems.push({ code: 'ANCHOR', size: null, message: `the anchor ${anchor}: ${(error as Error).message}` })
         break

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { COSIGNATURE, parseVkey } from '../../../domain/log/proof/note.ts'
+import { ProofError } from '../../../domain/log/proof/proof-error.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
@@ -33,7 +34,17 @@ function checkAnchor({ kind, target, vkey }: { kind: string; target: string; vke
       'INVALID_REQUEST',
       kind === 'witness' ? 'vkey: a witness needs its verifier key' : 'vkey: only a witness has a key',
     )
-  if (vkey !== undefined) parseVkey(vkey)
+  if (vkey !== undefined && !isWitnessKey(vkey))
+    throw new Problem('INVALID_REQUEST', `vkey: expected the verifier key of a witness (type ${COSIGNATURE})`)
+}
+
+function isWitnessKey(vkey: string): boolean {
+  try {
+    return parseVkey(vkey).type === COSIGNATURE
+  } catch (error) {
+    if (error instanceof ProofError) return false
+    throw error
+  }
 }
 
 /** The signed heads of the log, the proofs that they allow, and the anchors that keep them elsewhere. */

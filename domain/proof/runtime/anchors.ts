@@ -38,7 +38,7 @@ const CLOSE_MS = 3_000
 /** Leaves signed heads with the log's anchors: in rounds and on demand. A failing anchor delays nothing else. */
 export class LogAnchors {
   readonly #ports: AnchorPorts
-  /** The size of the log after the last round. A log that only recorded its anchors needs no new round. */
+  /** The size of the log after a round in which nothing but the anchors was recorded; -1: a new round is needed. */
   #quiet = -1
   #running: Promise<unknown> = Promise.resolve()
   #cancel = () => {}
@@ -77,7 +77,7 @@ export class LogAnchors {
     if (!active()) return
     const state = await streams.state(proof, PROOF_ID)
     if (Object.keys(state?.anchors ?? {}).length === 0) return
-    if ((await signer.latest())?.size === this.#quiet) return
+    if ((await signer.latest())?.size === this.#quiet || this.#closed) return
     for (const done of await this.now()) if (!done.ok) this.#ports.warn(`the anchor ${done.anchor}: ${done.message}`)
   }
 
@@ -86,9 +86,12 @@ export class LogAnchors {
     const head = await signer.latest()
     if (head === null) return []
     const state = await streams.state(proof, PROOF_ID)
-    const chosen = Object.entries(state?.anchors ?? {}).filter(([anchor]) => only === undefined || anchor === only)
+    const all = Object.entries(state?.anchors ?? {})
+    const chosen = all.filter(([anchor]) => only === undefined || anchor === only)
     const done = await Promise.all(chosen.map(([anchor, as]) => this.#one(anchor, as, head, state, by)))
-    this.#quiet = (await signer.latest())?.size ?? -1
+    const after = (await signer.latest())?.size
+    const isQuiet = after === head.size + done.length && done.length === all.length && done.every(({ ok }) => ok)
+    this.#quiet = isQuiet ? after : -1
     return done
   }
 
