@@ -7,6 +7,7 @@ import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
 import { streamRoutes } from './event-streams.ts'
 import { exportRoutes } from './exports.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { metricsRoutes } from './metrics.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { pageFiles } from './page/page-files.ts'
@@ -96,6 +97,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s))
     .route('/', exportRoutes(s))
+    .route('/', metricsRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))

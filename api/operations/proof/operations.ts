@@ -10,6 +10,7 @@ import type { Services } from '../services.ts'
 import { askerOf } from '../streams/record.ts'
 import { currentHead, headView, proveConsistency, proveEvent, treeOf, verifyProof } from './heads.ts'
 import * as schema from './schemas.ts'
+import { failureView, proofStatus } from './status.ts'
 
 const read = { right: 'log.verify' } as const
 const write = { right: 'system.operate' } as const
@@ -44,6 +45,14 @@ export const PROOF_OPERATIONS = [
     output: schema.ProofHead,
     answers: { 200: 'The head' },
     run: async (s) => headView(await currentHead(s)),
+  }),
+  operation({
+    ...{ name: 'getProofStatus', http: 'GET /v1/proof/status', ...read },
+    summary: 'Whether the log is signed now, its last head, and what each anchor keeps',
+    input: {},
+    output: schema.ProofStatus,
+    answers: { 200: 'The status' },
+    run: proofStatus,
   }),
   operation({
     ...{ name: 'listProofHeads', http: 'GET /v1/proof/heads', ...read },
@@ -86,7 +95,11 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.RotateKey },
     output: schema.RotatedKey,
     answers: { 200: 'Replaced' },
-    run: async (s, { body: { by } }) => ({ vkey: await signingOf(s).signer.rotate(actorOf('user', by)) }),
+    async run(s, { body: { by, lost } }) {
+      const { signer } = signingOf(s)
+      const actor = actorOf('user', by)
+      return { vkey: lost === true ? await signer.beginAnew(actor) : await signer.rotate(actor) }
+    },
   }),
   operation({
     ...{ name: 'listAnchors', http: 'GET /v1/anchors', ...read },
@@ -96,12 +109,12 @@ export const PROOF_OPERATIONS = [
     answers: { 200: 'The anchors' },
     async run(s) {
       const state = await s.streams.state(proof, PROOF_ID)
-      const failures = s.proof.signing()?.anchors.failures
+      const failures = await s.proof.store?.failures()
       const anchors = Object.entries(state?.anchors ?? {}).map(([anchor, as]) => {
-        const failure = failures?.get(anchor)
+        const failure = failures?.get(`anchor:${anchor}`)
         return {
           ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
-          failure: failure === undefined ? null : { message: failure.message, at: new Date(failure.at).toISOString() },
+          failure: failure === undefined ? null : failureView(failure),
         }
       })
       return { anchors }
@@ -116,7 +129,7 @@ export const PROOF_OPERATIONS = [
     async run(s, { body }, caller) {
       const { by, anchor, kind, target, vkey } = body
       checkAnchor(body)
-      await signingOf(s).signer.sign()
+      await signingOf(s).signer.latest()
       const as = { kind, target, ...(vkey !== undefined && { vkey }) }
       const asker = await askerOf(s, caller, by, body)
       return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'add', anchor, as }, asker)) }
@@ -131,7 +144,9 @@ export const PROOF_OPERATIONS = [
     async run(s, { params: { anchor }, body }, caller) {
       mustWrite(s)
       const asker = await askerOf(s, caller, body.by, { remove: anchor })
-      return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)) }
+      const done = await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)
+      await s.proof.store?.report(`anchor:${anchor}`, null).catch(() => undefined)
+      return { anchor, ...done }
     },
   }),
   operation({
