@@ -21,7 +21,7 @@ import { StreamError } from '../../stream/errors.ts'
 import { Mutex } from '../../stream/runtime/concurrency.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
 import { alarm } from '../../stream/runtime/time-limit.ts'
-import type { TreeHead } from '../events.ts'
+import type { ORIGIN_REASONS, TreeHead } from '../events.ts'
 import { currentOrigin, PROOF_ID, type ProofState, proof } from '../kind.ts'
 
 export interface SignerPorts {
@@ -41,6 +41,9 @@ export interface SignerPorts {
 /** The longest time from an event to a signature over it, in ms, and the number of events that are signed at once. */
 const SIGN_MS = 1_000
 const SIGN_EVENTS = 1_000
+
+/** The number of heads that are read at once. */
+const HEADS = 500
 
 const SYSTEM = { kind: 'system', id: 'signer' } as const
 
@@ -170,10 +173,13 @@ export class LogSigner {
     const { log, store } = this.#ports
     if (this.#cursor === null) {
       const stored = await store.load()
-      if (stored !== null) {
+      const last = await this.#lastCheckpoint()
+      // Every growth stores a head, so another edge was changed by another program. It would sign a wrong root.
+      if (stored !== null && last?.size === stored.edge.size && equalBytes(last.root, edgeRoot(stored.edge))) {
         this.#edge = stored.edge
         this.#cursor = stored.cursor
-      } else if (this.#edge.size === 0) this.#broken = await this.#lastCheckpoint()
+      } else if (stored !== null) return this.#rebuild()
+      else if (this.#edge.size === 0) this.#broken = last
     }
     try {
       for await (const page of log.readAll(this.#cursor, { bodies: false })) this.#add(page)
@@ -244,23 +250,24 @@ export class LogSigner {
    */
   async #ready(): Promise<NoteSigner> {
     if (this.#key !== null && this.#broken === null) return this.#key
-    const { streams, keys, store } = this.#ports
+    const { streams, keys, store, acceptedLosses } = this.#ports
     const state = await streams.state(proof, PROOF_ID)
     const owned = await keys.read()
+    // The heads of the lost part may be known elsewhere, even if the log continues every head that is stored here.
+    const isLost = (await acceptedLosses()) > (state?.losses ?? 0)
     const current = state === null ? null : currentOrigin(state)
     const vkey = current?.vkeys.at(-1)
     const known = owned.find(({ key }) => formatVkey(key) === vkey)
-    // The origin began after the head, so that a process ended between the two.
-    if (this.#broken !== null && known !== undefined && this.#broken.origin !== known.key.name) this.#broken = null
-    if (known !== undefined && this.#broken === null) {
-      const head = await store.lastHead(known.key.name)
+    const head = known === undefined ? null : await store.lastHead(known.key.name)
+    // The origin began after the broken head, and the process ended before the first head of the origin.
+    if (this.#broken !== null && known !== undefined && head === null) this.#broken = null
+    if (known !== undefined && this.#broken === null && !isLost) {
       this.#head = head !== null && isSignedBy(known, head) ? head : null
       this.#key = known
       return known
     }
-    const reason = this.#reason(state, owned)
-    if (reason === 'loss') await this.#mustBeAccepted(state)
-    const key = await this.#made(state)
+    const reason = isLost ? 'loss' : this.#reason(state, owned)
+    const key = await this.#made(state, owned)
     await this.#begin(key, reason)
     this.#key = key
     this.#head = null
@@ -269,10 +276,11 @@ export class LogSigner {
     return key
   }
 
-  /** Throws unless a person has accepted a loss since the last origin that began with one. */
-  async #mustBeAccepted(state: ProofState | null): Promise<void> {
-    if ((await this.#ports.acceptedLosses()) > (state?.losses ?? 0)) return
-    const { size, origin } = this.#broken!
+  /** Why an origin begins without an accepted loss. Throws if the log was cut and the key of the cut head is here. */
+  #reason(state: ProofState | null, owned: readonly NoteSigner[]): 'first' | 'key_lost' {
+    const { origin, size } = this.#broken ?? {}
+    if (origin === undefined || !owned.some(({ key }) => key.name === origin))
+      return state === null ? 'first' : 'key_lost'
     throw new StreamError(
       'LOG_CUT',
       `the log does not continue the head of ${size} events that was signed for ${origin}; restore the newest log, or ` +
@@ -280,18 +288,18 @@ export class LogSigner {
     )
   }
 
-  /** Why an origin begins. A log that was cut and whose key is still here has lost events. */
-  #reason(state: ProofState | null, owned: readonly NoteSigner[]): 'first' | 'loss' | 'key_lost' {
-    const { origin } = this.#broken ?? {}
-    if (origin !== undefined && owned.some(({ key }) => key.name === origin)) return 'loss'
-    return state === null ? 'first' : 'key_lost'
-  }
-
-  /** Makes the key of the next origin. Keys that no fact names are never used: they may have signed other heads. */
-  async #made(state: ProofState | null): Promise<NoteSigner> {
+  /**
+   * Makes the key of the next origin, whose name no fact, head or key here has. Keys that no fact names are never used:
+   * they may have signed other heads.
+   */
+  async #made(state: ProofState | null, owned: readonly NoteSigner[]): Promise<NoteSigner> {
     const { keys, random, origin, store } = this.#ports
-    const last = await store.lastHead()
-    const used = new Set([...(state?.origins ?? []), ...(last === null ? [] : [last])].map((one) => one.origin))
+    const used = new Set([...(state?.origins ?? []).map((one) => one.origin), ...owned.map(({ key }) => key.name)])
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const heads = await store.heads(after, HEADS)
+      for (const head of heads) used.add(head.origin)
+      after = heads.at(-1)?.number
+    }
     let name = origin
     for (let number = 2; used.has(name); number += 1) name = `${origin}/${number}`
     const key = noteSigner(name, random.bytes(32), ED25519)
@@ -299,7 +307,7 @@ export class LogSigner {
     return key
   }
 
-  async #begin({ key }: NoteSigner, reason: 'first' | 'loss' | 'key_lost'): Promise<void> {
+  async #begin({ key }: NoteSigner, reason: (typeof ORIGIN_REASONS)[number]): Promise<void> {
     const last = await this.#lastCheckpoint()
     const after: TreeHead | null = last && { origin: last.origin, size: last.size, root: base64(last.root) }
     const command = { kind: 'begin', origin: key.name, vkey: formatVkey(key), reason, after } as const

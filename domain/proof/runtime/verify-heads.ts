@@ -1,6 +1,8 @@
+import type { Header } from '../../log/envelope.ts'
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
+import { ProofError } from '../../log/proof/proof-error.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
 import { unsalted } from '../../log/seal.ts'
 import type { EventLog } from '../../ports/index.ts'
@@ -58,18 +60,23 @@ export async function verifyHeads(
   const problems: HeadProblem[] = []
   const { origins, anchors } = await factsOf(log, acceptedLosses, problems)
   const claims: Claim[] = []
-  const claim = (what: Claim['what'], name: string, note: string) => {
+  // A loss can have cut the facts about the keys of the origins before it.
+  const isCut = (origin: string | null) =>
+    origins.some(({ lost }) => lost) && origins.every((one) => one.lost || one.origin !== origin)
+  const claim = (what: Claim['what'], name: string, note: string, size: number | null = null) => {
     const opened = opening(note, origins)
     if ('message' in opened) {
-      if (origins.some((one) => one.lost && one.vkeys.length === 0 && one.origin === opened.origin)) superseded += 1
+      if (opened.isUnsigned && isCut(opened.origin)) superseded += 1
       else problems.push({ code: what, size: opened.size, message: `${name}: ${opened.message}` })
-    } else claims.push({ what, name, ...opened })
+    } else if (size !== null && size !== opened.size)
+      problems.push({ code: what, size, message: `${name}: its note covers ${opened.size} events` })
+    else claims.push({ what, name, ...opened })
   }
   let superseded = 0
   let heads = 0
   for await (const head of headsOf(store)) {
     heads += 1
-    claim('HEAD', `the head of ${head.size} events`, head.note)
+    claim('HEAD', `the head of ${head.size} events`, head.note, head.size)
   }
   for (const { anchor, checkpoint } of anchors) claim('ANCHOR', `the anchor ${anchor}`, checkpoint)
   for (const { anchor, checkpoint } of outside) claim('ANCHOR', `what the anchor ${anchor} holds`, checkpoint)
@@ -126,6 +133,8 @@ async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead> {
 
 interface Unopened {
   readonly message: string
+  /** No known key has signed it. */
+  readonly isUnsigned: boolean
   readonly origin: string | null
   readonly size: number | null
 }
@@ -137,11 +146,12 @@ function opening(note: string, origins: readonly Origin[]): LogCheckpoint | Unop
     return { origin, size, root }
   } catch (error) {
     const { message } = error as Error
+    const isUnsigned = error instanceof ProofError && error.code === 'SIGNATURE_MISSING'
     try {
       const { origin, size } = parseCheckpoint(splitNote(note).text)
-      return { message, origin, size }
+      return { message, isUnsigned, origin, size }
     } catch {
-      return { message, origin: null, size: null }
+      return { message, isUnsigned, origin: null, size: null }
     }
   }
 }
@@ -154,7 +164,11 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
   for await (const page of log.read(PROOF_STREAM)) {
     for (const { header, body } of page) {
       if (body === null) continue
-      const event = proof.decode(header, unsalted(body)) as ProofEvent
+      const event = decoded(header, body)
+      if (event instanceof Error) {
+        problems.push({ code: 'KEY', size: null, message: `${PROOF_STREAM}@${header.revision}: ${event.message}` })
+        continue
+      }
       if (event.type === 'log_key_created') {
         const { origin, vkey, reason, after } = event.body
         // The loss can have cut the facts of the origin before.
@@ -189,6 +203,14 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
     }
   }
   return { origins, anchors }
+}
+
+function decoded(header: Header, body: Uint8Array): ProofEvent | Error {
+  try {
+    return proof.decode(header, unsalted(body)) as ProofEvent
+  } catch (error) {
+    return error as Error
+  }
 }
 
 function isRotation({ origin, vkeys }: Origin, vkey: string, note: string): boolean {
