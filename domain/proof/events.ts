@@ -12,8 +12,11 @@ export type AnchorKind = (typeof ANCHOR_KINDS)[number]
 const Head = z.strictObject({ origin: z.string().min(1), size: z.int().nonnegative(), root: z.string().length(44) })
 export type TreeHead = z.infer<typeof Head>
 
-/** Why an origin begins: the log's first start, an accepted loss, or a key that is not the key of the last origin. */
-export const ORIGIN_REASONS = ['first', 'loss', 'key_lost'] as const
+/**
+ * Why an origin begins: the log's first start, an accepted loss, a key that is not the key of the last origin, or heads
+ * of the last origin that are not stored any more, so that a new head could contradict them.
+ */
+export const ORIGIN_REASONS = ['first', 'loss', 'key_lost', 'heads_lost'] as const
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
 

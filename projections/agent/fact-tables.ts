@@ -96,7 +96,7 @@ export const factTables = {
       created_at: 'text!',
     },
     key: ['agent_id', 'artifact_id'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [['run_id', 'position'], ['position']],
   },

@@ -16,6 +16,14 @@ import { standing } from '../support/time/standing-clock.ts'
 const identity = { bytes: (length: number) => new Uint8Array(length).fill(7) }
 const STREAMS = ['agent-a1', 'agent-a2', 'document-d1']
 
+interface Restart {
+  readonly killed: boolean
+  readonly cutTo?: number
+  readonly loseKey?: boolean
+  /** The tree and its heads are gone. */
+  readonly loseTree?: boolean
+}
+
 /** A log in memory whose heads are signed, with its tree and key in a temporary folder. */
 export async function signedLog() {
   const folder = mkdtempSync(join(tmpdir(), 'keepup-signed-'))
@@ -23,6 +31,7 @@ export async function signedLog() {
   const random = { bytes: (length: number) => Uint8Array.from({ length }, (_, at) => (++drawn * 31 + at) % 256) }
   const clock = standing(Date.UTC(2026, 5, 1))
   const warnings: string[] = []
+  const blobs = new MemoryBlobs()
   const open = (log: MemoryLog, key: string) => {
     let dead = false
     const store = new SqliteTreeStore(join(folder, 'tree.db'), 'owner', async (from, to) => {
@@ -31,10 +40,7 @@ export async function signedLog() {
     })
     const grow = store.grow.bind(store)
     store.grow = (growth) => (dead ? Promise.reject(new Error('killed')) : grow(growth))
-    const streams = new Streams(
-      { log, blobs: new MemoryBlobs(), random, clock, hide: async (value) => value },
-      AGGREGATES,
-    )
+    const streams = new Streams({ log, blobs, random, clock, hide: async (value) => value }, AGGREGATES)
     const keys = logKeyFile(join(folder, key))
     const acceptedLosses = async () => world.losses
     const warn = (text: string) => void warnings.push(text)
@@ -61,12 +67,13 @@ export async function signedLog() {
   const tips = new Map<string, Tip>()
   const world = {
     losses: 0,
+    blobs,
     warnings,
     ...open(new MemoryLog({ random: identity, clock: BEFORE }), 'log.key'),
     events: async () => (await Array.fromAsync(world.log.readAll(null))).flat(),
     state: async () => (await world.streams.state(proof, PROOF_ID))!,
     verify: (outside: Parameters<typeof verifyHeads>[1] = []) =>
-      verifyHeads({ log: world.log, store: world.store, acceptedLosses: world.losses }, outside),
+      verifyHeads({ log: world.log, blobs, store: world.store, acceptedLosses: world.losses }, outside),
     /** Appends events to several streams in turn. */
     async write(count: number) {
       for (let n = 0; n < count; n += 1) {
@@ -78,8 +85,9 @@ export async function signedLog() {
       }
     },
     /** Opens it again. `cutTo`: the log has only its first events then. */
-    async restart({ killed, cutTo, loseKey = false }: { killed: boolean; cutTo?: number; loseKey?: boolean }) {
+    async restart({ killed, cutTo, loseKey = false, loseTree = false }: Restart) {
       await world.close(killed)
+      if (loseTree) for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `tree.db${end}`), { force: true })
       const events = await world.events()
       const log = new MemoryLog({ random: identity, clock: BEFORE })
       tips.clear()

@@ -71,10 +71,16 @@ const built = async (store: TreeStore, plan: ProofPlan): Promise<Uint8Array[]> =
   plan.build(await Promise.all(plan.tiles.map((tile) => store.tile(tile))))
 
 /** Verifies the signed heads, keys and anchors. `outside`: also compares with what the anchors hold now. */
-export async function verifyProof(s: Pick<Services, 'proof' | 'log' | 'streams'>, { outside }: { outside: boolean }) {
+export async function verifyProof(
+  s: Pick<Services, 'proof' | 'log' | 'blobs' | 'streams'>,
+  { outside }: { outside: boolean },
+) {
   const losses = (await readAcceptedLosses(s.log)).length
   const held = outside ? await heldByAnchors(s) : { checkpoints: [], problems: [] }
-  const found = await verifyHeads({ log: s.log, store: s.proof.store, acceptedLosses: losses }, held.checkpoints)
+  const found = await verifyHeads(
+    { log: s.log, blobs: s.blobs, store: s.proof.store, acceptedLosses: losses },
+    held.checkpoints,
+  )
   return { ...found, ok: found.ok && held.problems.length === 0, problems: [...found.problems, ...held.problems] }
 }
 

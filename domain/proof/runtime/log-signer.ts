@@ -15,7 +15,7 @@ import {
   splitNote,
 } from '../../log/proof/note.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf, type StoredHash } from '../../log/proof/tree.ts'
-import { type ProofPlan, planConsistency, planInclusion } from '../../log/proof/tree-proof.ts'
+import { type ProofPlan, planConsistency, planInclusion, verifyConsistency } from '../../log/proof/tree-proof.ts'
 import type { Clock, EventLog, Random } from '../../ports/index.ts'
 import type { SignedHead, SigningKeys, TreeLeaf, TreeStore } from '../../ports/proof.ts'
 import { StreamError } from '../../stream/errors.ts'
@@ -24,7 +24,7 @@ import { Mutex } from '../../stream/runtime/concurrency.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
 import { alarm } from '../../stream/runtime/time-limit.ts'
 import { isKeyElsewhere, isOvertaken, keyElsewhere } from '../errors.ts'
-import type { TreeHead } from '../events.ts'
+import type { ORIGIN_REASONS, TreeHead } from '../events.ts'
 import { currentOrigin, PROOF_ID, PROOF_STREAM, type ProofState, proof } from '../kind.ts'
 
 export interface SignerPorts {
@@ -56,6 +56,9 @@ const MAX_OVERTAKEN = 5
 const ELSEWHERE_MS = 3_000
 const LOOK_MS = 100
 
+/** The number of heads that are read at once. */
+const HEADS = 500
+
 const SYSTEM = { kind: 'system', id: 'signer' } as const
 
 /**
@@ -75,7 +78,9 @@ export class LogSigner {
   /** The last signed head of the current key; null: none yet. */
   #head: SignedHead | null = null
   #key: NoteSigner | null = null
-  /** The last signed checkpoint, while the log is not known to continue it; null: it does. */
+  /** The origin that this process began. It may have no head yet. */
+  #begun: string | null = null
+  /** The last signed checkpoint, until the log is shown to contain it; null: it contains it. */
   #broken: LogCheckpoint | null = null
   /** An event of a newer version that was read; null: none. */
   #newer: LogError | null = null
@@ -209,7 +214,7 @@ export class LogSigner {
       const state = await this.#ports.streams.state(proof, PROOF_ID)
       if (state !== null && (await this.#owned(state)).known !== undefined)
         throw new StreamError('KEY_HERE', 'this machine has the key of the log; replace it without "lost"')
-      const key = await this.#made(state)
+      const key = await this.#made(state, await this.#ports.keys.read())
       await this.#begin(key, state === null ? 'first' : 'key_lost', by)
       await this.#signAll()
       return formatVkey(key.key)
@@ -268,16 +273,31 @@ export class LogSigner {
     const { log, store } = this.#ports
     if (this.#cursor === null) {
       const stored = await store.load()
-      if (stored !== null) {
+      const last = await this.#lastCheckpoint()
+      // Another program changed an edge that does not continue the last head. A signature over it would be wrong.
+      if (stored !== null && (await this.#continues(stored.edge, last))) {
         this.#edge = stored.edge
         this.#cursor = stored.cursor
-      } else if (this.#edge.size === 0) this.#broken = await this.#lastCheckpoint()
+      } else if (stored !== null) return this.#rebuild()
+      else if (this.#edge.size === 0) this.#broken = last
     }
     try {
       for await (const page of log.readAll(this.#cursor, this.#reading)) await this.#add(page)
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'CURSOR_MISMATCH') throw error
       await this.#rebuild()
+    }
+  }
+
+  /** Whether a stored edge continues the last signed head. */
+  async #continues(edge: Edge, last: LogCheckpoint | null): Promise<boolean> {
+    if (last === null) return true
+    const root = edgeRoot(edge)
+    if (last.size >= edge.size) return last.size === edge.size && equalBytes(last.root, root)
+    try {
+      return verifyConsistency(last.size, edge.size, last.root, root, await this.consistency(last.size, edge.size))
+    } catch {
+      return false
     }
   }
 
@@ -371,21 +391,25 @@ export class LogSigner {
    */
   async #ready(): Promise<NoteSigner> {
     if (this.#key !== null && this.#broken === null) return this.#key
-    const { streams, store, shared } = this.#ports
+    const { streams, store, acceptedLosses, shared } = this.#ports
     const state = await streams.state(proof, PROOF_ID)
     const { owned, known, vkey } = await this.#owned(state)
-    // The origin began after the head, so that a process ended between the two.
-    if (this.#broken !== null && known !== undefined && this.#broken.origin !== known.key.name) this.#broken = null
-    if (known !== undefined && this.#broken === null) {
-      const head = await store.lastHead(known.key.name)
+    // The heads of the lost part may be known elsewhere, even if the log continues every head that is stored here.
+    const isLost = (await acceptedLosses()) > (state?.losses ?? 0)
+    const head = known === undefined ? null : await store.lastHead(known.key.name)
+    // The origin began after the broken head, and the process ended before the first head of the origin.
+    if (this.#broken !== null && known !== undefined && head === null) this.#broken = null
+    const isSafe = head !== null || known?.key.name === this.#begun
+    if (known !== undefined && this.#broken === null && !isLost && isSafe) {
       this.#head = head !== null && isSignedBy(known, head) ? head : null
       this.#key = known
       return known
     }
-    const reason = this.#reason(state, owned)
-    if (reason === 'loss') await this.#mustBeAccepted(state)
-    else if (shared === true) await this.#mustBeFirst(state, vkey)
-    const key = await this.#made(state)
+    const { origin } = this.#broken ?? {}
+    const ownsBroken = owned.some(({ key }) => key.name === origin)
+    if (shared === true && known === undefined && !ownsBroken) await this.#mustBeFirst(state, vkey)
+    const reason = isLost ? 'loss' : known !== undefined && !isSafe ? 'heads_lost' : this.#reason(state, owned)
+    const key = await this.#made(state, owned)
     await this.#begin(key, reason, SYSTEM)
     this.#head = null
     this.#broken = null
@@ -408,10 +432,11 @@ export class LogSigner {
     throw keyElsewhere(lacks(origin, vkey))
   }
 
-  /** Throws unless a person has accepted a loss since the last origin that began with one. */
-  async #mustBeAccepted(state: ProofState | null): Promise<void> {
-    if ((await this.#ports.acceptedLosses()) > (state?.losses ?? 0)) return
-    const { size, origin } = this.#broken!
+  /** Why an origin begins without an accepted loss. Throws if the log was cut and the key of the cut head is here. */
+  #reason(state: ProofState | null, owned: readonly NoteSigner[]): 'first' | 'key_lost' {
+    const { origin, size } = this.#broken ?? {}
+    if (origin === undefined || !owned.some(({ key }) => key.name === origin))
+      return state === null ? 'first' : 'key_lost'
     throw new StreamError(
       'LOG_CUT',
       `the log does not continue the head of ${size} events that was signed for ${origin}; restore the newest log, or ` +
@@ -419,18 +444,18 @@ export class LogSigner {
     )
   }
 
-  /** Why an origin begins. A log that was cut and whose key is still here has lost events. */
-  #reason(state: ProofState | null, owned: readonly NoteSigner[]): 'first' | 'loss' | 'key_lost' {
-    const { origin } = this.#broken ?? {}
-    if (origin !== undefined && owned.some(({ key }) => key.name === origin)) return 'loss'
-    return state === null ? 'first' : 'key_lost'
-  }
-
-  /** Makes the key of the next origin. Keys that no fact names are never used: they may have signed other heads. */
-  async #made(state: ProofState | null): Promise<NoteSigner> {
+  /**
+   * Makes the key of the next origin, whose name no fact, head or key here has. Keys that no fact names are never used:
+   * they may have signed other heads.
+   */
+  async #made(state: ProofState | null, owned: readonly NoteSigner[]): Promise<NoteSigner> {
     const { keys, random, origin, store } = this.#ports
-    const last = await store.lastHead()
-    const used = new Set([...(state?.origins ?? []), ...(last === null ? [] : [last])].map((one) => one.origin))
+    const used = new Set([...(state?.origins ?? []).map((one) => one.origin), ...owned.map(({ key }) => key.name)])
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const heads = await store.heads(after, HEADS)
+      for (const head of heads) used.add(head.origin)
+      after = heads.at(-1)?.number
+    }
     let name = origin
     for (let number = 2; used.has(name); number += 1) name = `${origin}/${number}`
     const key = noteSigner(name, random.bytes(32), ED25519)
@@ -438,11 +463,12 @@ export class LogSigner {
     return key
   }
 
-  async #begin({ key }: NoteSigner, reason: 'first' | 'loss' | 'key_lost', by: Actor): Promise<void> {
+  async #begin({ key }: NoteSigner, reason: (typeof ORIGIN_REASONS)[number], by: Actor): Promise<void> {
     const last = await this.#lastCheckpoint()
     const after: TreeHead | null = last && { origin: last.origin, size: last.size, root: base64(last.root) }
     const command = { kind: 'begin', origin: key.name, vkey: formatVkey(key), reason, after } as const
     await this.#ports.streams.submit(proof, PROOF_ID, command, { by, commandId: `begin:${key.id}` })
+    this.#begun = key.name
   }
 
   #fail(error: Error): void {

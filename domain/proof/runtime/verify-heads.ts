@@ -1,12 +1,14 @@
 import type { DamagedEvent } from '../../log/damage.ts'
+import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
+import { ProofError } from '../../log/proof/proof-error.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
-import { unsalted } from '../../log/seal.ts'
-import type { EventLog } from '../../ports/index.ts'
+import type { BlobStore, EventLog } from '../../ports/index.ts'
 import type { SignedHead, TreeStore } from '../../ports/proof.ts'
+import { bodyOf } from '../../stream/runtime/bodies.ts'
 import type { ProofEvent } from '../events.ts'
 import { PROOF_STREAM, proof } from '../kind.ts'
 
@@ -45,37 +47,57 @@ interface Origin {
 
 const PAGE = 500
 
+export interface HeadStores {
+  readonly log: EventLog
+  /** Large facts, such as an anchor with a long receipt, have their bodies here. */
+  readonly blobs: BlobStore
+  readonly store: TreeStore | null
+  readonly acceptedLosses: number
+}
+
 /**
  * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints that
- * anchors hold now. Reads the headers of the whole log once, in constant memory. Rejects with `LOG_NEWER` at an event of
+ * anchors hold now. Reads the header of each event once; the memory grows with the number of heads. Rejects with `LOG_NEWER` at an event of
  * a newer version.
  */
 export async function verifyHeads(
-  {
-    log,
-    store,
-    acceptedLosses,
-  }: { readonly log: EventLog; readonly store: TreeStore | null; readonly acceptedLosses: number },
+  { log, store, acceptedLosses, blobs }: HeadStores,
   outside: readonly { readonly anchor: string; readonly checkpoint: string }[] = [],
 ): Promise<VerifiedHeads> {
   const problems: HeadProblem[] = []
-  const { origins, anchors } = await factsOf(log, acceptedLosses, problems)
+  const { origins, anchors, witnesses } = await factsOf({ log, blobs }, acceptedLosses, problems)
   const claims: Claim[] = []
-  const claim = (what: Claim['what'], name: string, note: string) => {
+  // A loss can have cut the facts about the keys of the origins before it.
+  const isCut = (origin: string | null) =>
+    origins.some(({ lost }) => lost) && origins.every((one) => one.lost || one.origin !== origin)
+  const claim = (what: Claim['what'], name: string, note: string, size: number | null = null) => {
     const opened = opening(note, origins)
     if ('message' in opened) {
-      if (origins.some((one) => one.lost && one.vkeys.length === 0 && one.origin === opened.origin)) superseded += 1
+      if (opened.isUnsigned && isCut(opened.origin)) superseded += 1
       else problems.push({ code: what, size: opened.size, message: `${name}: ${opened.message}` })
-    } else claims.push({ what, name, ...opened })
+    } else if (size !== null && size !== opened.size)
+      problems.push({ code: what, size, message: `${name}: its note covers ${opened.size} events` })
+    else claims.push({ what, name, ...opened })
   }
   let superseded = 0
   let heads = 0
   for await (const head of headsOf(store)) {
     heads += 1
-    claim('HEAD', `the head of ${head.size} events`, head.note)
+    claim('HEAD', `the head of ${head.size} events`, head.note, head.size)
   }
-  for (const { anchor, checkpoint } of anchors) claim('ANCHOR', `the anchor ${anchor}`, checkpoint)
-  for (const { anchor, checkpoint } of outside) claim('ANCHOR', `what the anchor ${anchor} holds`, checkpoint)
+  const anchored = (name: string, vkey: string | undefined, checkpoint: string) => {
+    if (vkey === undefined || isCosigned(checkpoint, vkey)) claim('ANCHOR', name, checkpoint)
+    else problems.push({ code: 'ANCHOR', size: null, message: `${name} has no valid cosignature of its witness` })
+  }
+  for (const { anchor, vkey, checkpoint } of anchors) anchored(`the anchor ${anchor}`, vkey, checkpoint)
+  for (const { anchor, checkpoint } of outside)
+    anchored(`the head that the anchor ${anchor} holds`, witnesses.get(anchor), checkpoint)
+  if (anchors.length > 0 && heads === 0 && store !== null)
+    problems.push({
+      code: 'HEAD',
+      size: null,
+      message: 'no signed head is stored, but the log names anchored heads: the heads were removed',
+    })
   claims.sort((a, b) => a.size - b.size)
 
   const proved = { HEAD: 0, ANCHOR: 0 }
@@ -134,6 +156,8 @@ async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead> {
 
 interface Unopened {
   readonly message: string
+  /** No known key has signed it. */
+  readonly isUnsigned: boolean
   readonly origin: string | null
   readonly size: number | null
 }
@@ -145,24 +169,32 @@ function opening(note: string, origins: readonly Origin[]): LogCheckpoint | Unop
     return { origin, size, root }
   } catch (error) {
     const { message } = error as Error
+    const isUnsigned = error instanceof ProofError && error.code === 'SIGNATURE_MISSING'
     try {
       const { origin, size } = parseCheckpoint(splitNote(note).text)
-      return { message, origin, size }
+      return { message, isUnsigned, origin, size }
     } catch {
-      return { message, origin: null, size: null }
+      return { message, isUnsigned, origin: null, size: null }
     }
   }
 }
 
 /** The origins and anchors that the facts in the log name. */
-async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProblem[]) {
+async function factsOf(stores: Pick<HeadStores, 'log' | 'blobs'>, acceptedLosses: number, problems: HeadProblem[]) {
   const origins: Origin[] = []
-  const anchors: { anchor: string; checkpoint: string }[] = []
+  const anchors: { anchor: string; vkey: string | undefined; checkpoint: string }[] = []
+  /** The keys of the anchors that are witnesses. */
+  const witnesses = new Map<string, string | undefined>()
   let losses = 0
-  for await (const page of log.read(PROOF_STREAM)) {
-    for (const { header, body } of page) {
-      if (body === null) continue
-      const event = proof.decode(header, unsalted(body)) as ProofEvent
+  for await (const page of stores.log.read(PROOF_STREAM)) {
+    for (const recorded of page) {
+      if (recorded.erased) continue
+      const event = await decoded(stores, recorded)
+      if (event instanceof Error) {
+        const message = `${PROOF_STREAM}@${recorded.header.revision}: ${event.message}`
+        problems.push({ code: 'KEY', size: null, message })
+        continue
+      }
       if (event.type === 'log_key_created') {
         const { origin, vkey, reason, after } = event.body
         // The loss can have cut the facts of the origin before.
@@ -182,11 +214,12 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
         if (last === undefined || !isRotation(last, vkey, note))
           problems.push({ code: 'KEY', size: null, message: `the new key ${vkey} is not signed by the key before it` })
         else last.vkeys.push(vkey)
-      } else if (event.type === 'anchor_made') {
+      } else if (event.type === 'anchor_added') witnesses.set(event.body.anchor, event.body.vkey)
+      else if (event.type === 'anchor_made') {
         const { anchor, checkpoint, size, root } = event.body
         const said = opening(checkpoint, origins)
         if ('message' in said || (said.size === size && base64(said.root) === root))
-          anchors.push({ anchor, checkpoint })
+          anchors.push({ anchor, vkey: witnesses.get(anchor), checkpoint })
         else
           problems.push({
             code: 'ANCHOR',
@@ -196,7 +229,28 @@ async function factsOf(log: EventLog, acceptedLosses: number, problems: HeadProb
       }
     }
   }
-  return { origins, anchors }
+  return { origins, anchors, witnesses }
+}
+
+async function decoded(
+  stores: Pick<HeadStores, 'log' | 'blobs'>,
+  recorded: RecordedEvent,
+): Promise<ProofEvent | Error> {
+  try {
+    const event = proof.decode(recorded.header, await bodyOf(stores, recorded)) as ProofEvent
+    const fault = proof.fault(event)
+    return fault === null ? event : new Error(fault)
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function isCosigned(checkpoint: string, vkey: string): boolean {
+  try {
+    return openNote(checkpoint, [parseVkey(vkey)]).signatures.length > 0
+  } catch {
+    return false
+  }
 }
 
 function isRotation({ origin, vkeys }: Origin, vkey: string, note: string): boolean {

@@ -28,13 +28,16 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   const fold = new FoldVerifier(stores, aggregate)
   const residues = new Residues<Event>(stores, aggregate, stream)
   const attached: ProofProblem[] = []
+  const unknown: ProofProblem[] = []
   let damage: LogError | null = null
   try {
     for await (const { page, blobs } of wholeStream(stores, stream)) {
       chain.page(page, blobs)
       for (const event of page) {
         const { header } = event
-        const left = event.erased ? await residues.of(header) : null
+        const rest = event.erased ? await residues.of(header).catch(unknownEvent) : null
+        if (rest instanceof LogError) unknown.push({ revision: header.revision, code: 'SHAPE', message: rest.message })
+        const left = rest instanceof LogError ? null : rest
         const stored = event.erased ? null : (event.body ?? blobs.get(header.revision))
         const own = stored && unsalted(stored)
         if (own) see?.(header, own)
@@ -51,12 +54,18 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   }
   const { events, head, erased, problems } = chain.result()
   const given = damageProblems(damage, events)
-  const all: ProofProblem[] = [...problems, ...fold.problems, ...attached, ...given].sort(
+  const all: ProofProblem[] = [...problems, ...fold.problems, ...attached, ...unknown, ...given].sort(
     (a, b) => a.revision - b.revision,
   )
   const { digests, recorded } = fold
   const ok = all.length === 0 && events > 0
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
+}
+
+/** The error of an erased event of an unknown type, which no residue restores. Rethrows every other error. */
+function unknownEvent(error: unknown): LogError {
+  if (error instanceof LogError && error.code === 'UNKNOWN_EVENT') return error
+  throw error
 }
 
 /** Proves the chain and bodies of a stream without an aggregate, such as `log-meta`. The proof has no digests. */

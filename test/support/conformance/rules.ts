@@ -2,6 +2,7 @@ import { drop, replace, reworded } from '../mutations/edits.ts'
 import type { Mutation } from '../mutations/mutation.ts'
 import { KEEPING } from './keeping.ts'
 import { MESSAGES } from './messages.ts'
+import { PROVING } from './proving.ts'
 import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 import { WORK } from './work.ts'
@@ -55,6 +56,7 @@ export const RULES: readonly Rule[] = [
     fault: fault('domain/memory/aggregate.ts', 'memory', drop('entry', 'ends fact_forgotten')),
   },
   ...KEEPING,
+  ...PROVING,
   {
     rule: 'forks',
     says: 'a fork spends on its own account',

@@ -60,7 +60,9 @@ function* rowsOf(path: string): Generator<{ table: string; bytes: Uint8Array }> 
   try {
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'").all()
     for (const { name } of tables) {
-      for (const row of db.prepare(`SELECT * FROM "${name}"`).iterate()) {
+      const statement = db.prepare(`SELECT * FROM "${name}"`)
+      statement.setReadBigInts(true)
+      for (const row of statement.iterate()) {
         for (const value of Object.values(row)) {
           if (typeof value === 'string') yield { table: String(name), bytes: Buffer.from(value) }
           if (!(value instanceof Uint8Array)) continue
