@@ -19,6 +19,7 @@ import { sessionRoutes } from './sessions/session-routes.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
 import { sqlRoutes } from './sql-answers.ts'
 import type { HttpCode } from './status.ts'
+import { witnessBodyLimit, witnessRoutes } from './witness-routes.ts'
 
 export interface AppOptions {
   readonly token: () => string
@@ -86,8 +87,8 @@ export function createApp(s: Services, options: AppOptions) {
     answerHeaders,
     pageFiles(),
     tokenGuard(options.token, sessions),
-    sizeGuard(options.maxBodyBytes, bodyLimitOf),
-    jsonGuard(readsItsBody),
+    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? bodyLimitOf(path)),
+    jsonGuard((path) => readsItsBody(path) || witnessBodyLimit(path) !== null),
   )
   root.use(declaredGuard(() => root.openAPIRegistry.definitions))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
@@ -100,6 +101,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', metricsRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
+    .route('/', witnessRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   // Operations of added kinds have no types in the client.
   root.route('/', operationRoutes(s, ADDED_OPERATIONS))

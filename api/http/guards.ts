@@ -7,6 +7,7 @@ import { bearsSession, codeOf } from './sessions/session-guard.ts'
 import type { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
 import { TokenError, tokenMatches } from './token.ts'
+import { isWitnessRoute } from './witness-routes.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
@@ -57,14 +58,14 @@ const TOKEN_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
 /** The route that exchanges a code for a session. It checks the code itself. */
 const EXCHANGE = '/v1/session'
 
-/** Requires `Authorization: Bearer <token>` or a session of the page, except on the routes for monitors. */
+/** Requires `Authorization: Bearer <token>` or a session of the page, except on the routes for monitors and logs. */
 export function tokenGuard(token: () => string, sessions: WebSessions): MiddlewareHandler {
   const open = openEndpoints()
   return async (c, next) => {
     // Read the token before the check of open routes. So a health check recreates a deleted token file.
     const wanted = orNone(token)
     const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
-    if (open.has(`${method} ${c.req.path}`)) return next()
+    if (open.has(`${method} ${c.req.path}`) || isWitnessRoute(method, c.req.path)) return next()
     if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
     const said = c.req.header('authorization')
     if (c.req.method === 'POST' && c.req.path === EXCHANGE && codeOf(c) !== null) return next()

@@ -4,6 +4,7 @@ import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports/index.ts'
+import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
 import type { At } from '../../domain/stream/point.ts'
 import type { Streams } from '../../domain/stream/runtime/streams.ts'
@@ -139,6 +140,8 @@ export interface Services {
   readonly log: EventLog
   readonly losses: Losses
   readonly proof: ProofServices
+  /** Cosigns heads of other logs. Null: this host does not. */
+  readonly witness: LogWitness | null
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly starts: Starts

@@ -3,6 +3,7 @@ import type { AgentServices } from '../../domain/agent/runtime/types.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports/index.ts'
+import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
 import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import type { Agents } from '../operations/external/agents.ts'
@@ -37,6 +38,8 @@ export interface KeepUpPorts {
   readonly streams: Streams
   /** Absent: the log's heads are not signed. */
   readonly proof?: ProofServices
+  /** Absent: this host does not cosign heads of other logs. */
+  readonly witness?: LogWitness
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -122,6 +125,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     holder: ports.holder ?? null,
     losses: ports.losses ?? NO_LOSSES,
     proof: ports.proof ?? NO_PROOF,
+    witness: ports.witness ?? null,
     ready: readiness({ losses: NO_LOSSES, ...ports }),
     autoDrive: ports.autoDrive ?? false,
     close() {

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { EventsOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
 
-// Storage format: the events of `proof-log`, the one stream about the log's signatures and anchors.
+// Storage format: the events of `proof-log`, the stream about the log's signatures and anchors, and of `proof-witness`,
+// the stream about the checkpoints of other logs that this log's witness cosigned.
 
 /** `folder`: a folder elsewhere; `git`: a git repository; `witness`: a C2SP witness; `timestamp`: an RFC 3161 service. */
 export const ANCHOR_KINDS = ['folder', 'git', 'witness', 'timestamp'] as const
@@ -46,6 +47,13 @@ export const proofBodies = {
     checkpoint: z.string().min(1),
     receipt: z.base64().nullable(),
   }),
+  /** The witness cosigns with this key from now on. `losses`: the accepted losses of this log until then. */
+  witness_key_created: z.strictObject({ vkey: z.string().min(1), losses: z.int().nonnegative() }),
+  /** The witness cosigns checkpoints of this log. An origin can have several keys. */
+  witness_log_added: z.strictObject({ origin: z.string().min(1), vkey: z.string().min(1) }),
+  witness_log_removed: z.strictObject({ origin: z.string().min(1) }),
+  /** `checkpoint`: the note with the signatures of its log. The cosignature has the time of this event. */
+  checkpoint_cosigned: Head.extend({ checkpoint: z.string().min(1) }),
 } as const
 
 export type ProofEvent = EventsOf<typeof proofBodies & typeof erasureEvents>

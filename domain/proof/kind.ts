@@ -1,8 +1,17 @@
 import { defineKind } from '../stream/define.ts'
 import { StreamError } from '../stream/errors.ts'
 import { type AnchorKind, type ORIGIN_REASONS, proofBodies, type TreeHead } from './events.ts'
+import {
+  decideWitnessCommand,
+  evolveWitness,
+  isWitnessCommand,
+  isWitnessEvent,
+  NO_WITNESS,
+  type WitnessCommand,
+  type WitnessState,
+} from './witness.ts'
 
-/** The id of the one stream of this kind: `proof-log`. */
+/** The id of the stream about the log itself: `proof-log`. The other stream of this kind is `proof-witness`. */
 export const PROOF_ID = 'log'
 export const PROOF_STREAM = `proof-${PROOF_ID}`
 
@@ -27,7 +36,11 @@ export interface ProofState {
   readonly anchors: Readonly<Record<string, Anchor>>
   /** The last anchored head of each anchor. */
   readonly anchored: Readonly<Record<string, TreeHead>>
+  /** Only in `proof-witness`. */
+  readonly witness?: WitnessState
 }
+
+const NOTHING: ProofState = { origins: [], losses: 0, anchors: {}, anchored: {} }
 
 export type ProofCommand =
   | {
@@ -48,15 +61,19 @@ export type ProofCommand =
       readonly checkpoint: string
       readonly receipt: string | null
     }
+  | WitnessCommand
 
-/** The keys of the log's tree and the anchors of its heads, as one kind of stream. */
+/** The keys of the log's tree, the anchors of its heads, and the witness of other logs, as one kind of stream. */
 export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
   kind: 'proof',
   noun: 'proof',
   bodies: proofBodies,
-  evolve(state, { type, body }) {
+  evolve(state, event) {
+    if (isWitnessEvent(event))
+      return { ...(state ?? NOTHING), witness: evolveWitness(state?.witness ?? NO_WITNESS, event) }
+    const { type, body } = event
     if (type === 'log_key_created') {
-      const { origins = [], losses = 0, anchors = {}, anchored = {} } = state ?? {}
+      const { origins, losses, anchors, anchored } = state ?? NOTHING
       const origin = { origin: body.origin, vkeys: [body.vkey] }
       return { origins: [...origins, origin], losses: losses + (body.reason === 'loss' ? 1 : 0), anchors, anchored }
     }
@@ -82,6 +99,7 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
     }
   },
   decide(state, command, emit) {
+    if (isWitnessCommand(command)) return decideWitnessCommand(state?.witness ?? NO_WITNESS, command, emit)
     if (command.kind === 'begin') {
       const { origin, vkey, reason, after } = command
       if (state?.origins.some((one) => one.origin === origin))

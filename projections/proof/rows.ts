@@ -7,7 +7,7 @@ import type { proofTables } from './tables.ts'
 
 const { put, set } = changesIn<typeof proofTables>()
 
-/** Changes of `log_origins`, `anchors` and `anchored_heads`. */
+/** Changes of `log_origins`, `anchors`, `anchored_heads` and `cosigned_heads`. */
 export function proofChanges({ header, event }: Projected<ProofEvent>): Change[] {
   if (event === null) return []
   const { revision, timestamp } = header
@@ -44,6 +44,10 @@ export function proofChanges({ header, event }: Projected<ProofEvent>): Change[]
         ),
         set('anchors', { anchor }, { size, anchored_at: timestamp, revision }),
       ]
+    }
+    case 'checkpoint_cosigned': {
+      const { origin, size, root, checkpoint } = event.body
+      return [put('cosigned_heads', { revision }, { proof, origin, size, root, checkpoint, cosigned_at: timestamp })]
     }
     default:
       return []

@@ -1,6 +1,6 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** The names of the log's tree with their keys, the anchors, and the heads that each anchor keeps. */
+/** The names of the log's tree with their keys, the anchors, the heads that each anchor keeps, and the heads of other logs that were cosigned. */
 export const proofTables = {
   log_origins: {
     columns: {
@@ -56,5 +56,21 @@ export const proofTables = {
     kind: 'proof',
     owner: 'proof',
     indexes: [['anchor', 'size']],
+  },
+  cosigned_heads: {
+    columns: {
+      proof: 'text!',
+      revision: 'integer!',
+      origin: 'text!',
+      size: 'integer!',
+      root: 'text!',
+      checkpoint: 'text!',
+      cosigned_at: 'text!',
+      incomplete_from: 'integer',
+    },
+    key: ['revision'],
+    kind: 'proof',
+    owner: 'proof',
+    indexes: [['origin', 'size']],
   },
 } as const satisfies Record<string, TableSpec>

@@ -58,6 +58,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['trace'], async () => (await import('./look/trace.ts')).traceCommand),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),
   of(under('anchor', 'list', 'add', 'remove', 'now'), async () => (await import('./prove/anchor.ts')).anchorCommand),
+  of(under('witness', 'key', 'list', 'add', 'remove'), async () => (await import('./prove/witness.ts')).witnessCommand),
   of(['release'], async () => (await import('./prove/release.ts')).releaseCommand),
   of(['repair'], async () => (await import('./prove/repair.ts')).repairCommand),
   of(['release-calls'], async () => (await import('./run/release-calls.ts')).releaseCallsCommand),

@@ -163,6 +163,10 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   anchor_added: { tone: 'person', line: (p) => parts(p.anchor, p.kind, plain(p.target)) },
   anchor_removed: { tone: 'person', line: (p) => p.anchor },
   anchor_made: { tone: 'other', line: (p) => parts(p.anchor, `${p.size} events`) },
+  witness_key_created: { tone: 'other', line: (p) => plain(p.vkey) },
+  witness_log_added: { tone: 'person', line: (p) => plain(p.origin) },
+  witness_log_removed: { tone: 'person', line: (p) => plain(p.origin) },
+  checkpoint_cosigned: { tone: 'other', line: (p) => parts(plain(p.origin), `${p.size} events`) },
   agent_started: {
     tone: 'end',
     line: ({ spec }) => parts(spec.role?.name, spec.models.requested, spec.workspace?.path),

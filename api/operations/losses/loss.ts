@@ -10,7 +10,7 @@ export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 /** A stream that ends before the last revision in the tables. */
 export type LostStream = Omit<z.infer<typeof schemas.LostStreamView>, 'calls'> & { readonly calls: readonly LostCall[] }
 
-/** The loss of the log according to its mark and its tables. The id is stable across checks. */
+/** The loss of the log according to its mark, its tables and its signed heads. The id is stable across checks. */
 export type Loss = Omit<z.infer<typeof schemas.LossView>, 'streams' | 'message'> & {
   readonly streams: readonly LostStream[]
 }
@@ -19,20 +19,27 @@ export type Loss = Omit<z.infer<typeof schemas.LossView>, 'streams' | 'message'>
 export type Seen = NonNullable<Loss['mark']>
 
 /**
- * The id of a loss. Accepting a part of the loss removes streams, so an end in the mark or the tables alone determines
- * the id.
+ * The id of a loss. Accepting a part of the loss removes streams, so an end that the mark, the tables or the heads have
+ * seen determines the id alone.
  */
-export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tables' | 'streams' | 'gaps'>): string {
+export function lossId({
+  mark,
+  tables,
+  heads,
+  streams,
+  gaps,
+}: Pick<Loss, 'mark' | 'tables' | 'heads' | 'streams' | 'gaps'>): string {
   const seen = streams.map(({ stream, hash: at }) => [stream, at])
-  const named = mark !== null || tables !== null ? [mark, tables] : [seen, gaps]
+  const named = mark !== null || tables !== null ? [mark, tables] : heads !== undefined ? [heads] : [seen, gaps]
   return hash('sha256', JSON.stringify(named)).slice(0, 32)
 }
 
 /** The description of a loss, in one sentence. */
-export function lossText({ end, mark, tables, streams, gaps }: Loss): string {
+export function lossText({ end, mark, tables, heads, streams, gaps }: Loss): string {
   const seen = [
     ...(mark === null ? [] : [{ witness: 'its mark has', ...mark }]),
     ...(tables === null ? [] : [{ witness: 'the tables have', ...tables }]),
+    ...(heads === undefined ? [] : [{ witness: 'its signed heads have', ...heads }]),
   ]
   const beyond = seen.filter(({ position }) => position > end)
   if (beyond.length > 0) {

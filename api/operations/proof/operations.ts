@@ -47,15 +47,24 @@ function isWitnessKey(vkey: string): boolean {
   }
 }
 
+function witnessOf(s: Services) {
+  if (s.witness !== null) return s.witness
+  throw new Problem('NOT_SIGNED', 'this program opened its log without a witness; use openKeepUp')
+}
+
 /** The signed heads of the log, the proofs that they allow, and the anchors that keep them elsewhere. */
 export const PROOF_OPERATIONS = [
   operation({
     ...{ name: 'getProofHead', http: 'GET /v1/proof/head', ...read },
-    summary: 'The signed head of the log: name, number of events and root of its tree',
+    summary: 'The signed head of the log: name, number of events and root of its tree, and the verifier key',
     input: {},
-    output: schema.ProofHead,
+    output: schema.CurrentHead,
     answers: { 200: 'The head' },
-    run: async (s) => headView(await currentHead(s)),
+    async run(s) {
+      const head = headView(await currentHead(s))
+      const state = await s.streams.state(proof, PROOF_ID)
+      return { ...head, vkey: state?.origins.at(-1)?.vkeys.at(-1) ?? null }
+    },
   }),
   operation({
     ...{ name: 'getProofStatus', http: 'GET /v1/proof/status', ...read },
@@ -171,6 +180,61 @@ export const PROOF_OPERATIONS = [
       if (anchor !== undefined && (await s.streams.state(proof, PROOF_ID))?.anchors[anchor] === undefined)
         throw new Problem('NOT_FOUND', `there is no anchor ${anchor}; list the anchors to find it`)
       return { anchors: await anchors.now(anchor, actorOf('user', by)) }
+    },
+  }),
+  operation({
+    ...{ name: 'listWitnessedLogs', http: 'GET /v1/witness/logs', ...read },
+    summary: 'The other logs whose heads this keepup cosigns as a witness',
+    input: {},
+    output: schema.WitnessedLogs,
+    answers: { 200: 'The logs' },
+    async run(s) {
+      const { vkey, logs } = await witnessOf(s).state()
+      const known = Object.entries(logs).filter(([, { vkeys }]) => vkeys.length > 0)
+      return {
+        vkey,
+        logs: known.map(([origin, { vkeys, last }]) => ({
+          ...{ origin, vkeys, size: last?.size ?? null },
+          cosignedAt: last === null ? null : new Date(last.at).toISOString(),
+        })),
+      }
+    },
+  }),
+  operation({
+    ...{ name: 'getWitnessKey', http: 'POST /v1/witness/key', ...write },
+    summary: 'The key of the witness, for the logs; makes one if there is none, and after an accepted loss',
+    input: { body: schema.WitnessKeyWanted },
+    output: schema.WitnessKey,
+    answers: { 200: 'The key' },
+    async run(s, { body: { by } }) {
+      mustWrite(s)
+      return { vkey: await witnessOf(s).key(actorOf('user', by)) }
+    },
+  }),
+  operation({
+    ...{ name: 'addWitnessedLog', http: 'POST /v1/witness/logs', ...write },
+    summary: 'Cosign the heads of another log from now on',
+    input: { headers: StartHeaders, body: schema.AddWitnessedLog },
+    output: schema.WitnessedLogChanged,
+    answers: { 200: 'Added' },
+    async run(s, { body }, caller) {
+      mustWrite(s)
+      const { name: origin } = parseVkey(body.vkey)
+      const done = await witnessOf(s).add(body.vkey, await askerOf(s, caller, body.by, body))
+      return { origin, vkey: (await witnessOf(s).state()).vkey, ...done }
+    },
+  }),
+  operation({
+    ...{ name: 'removeWitnessedLog', http: 'POST /v1/witness/logs/remove', ...write },
+    summary: 'Cosign no more heads of a log; the witness remembers the last one',
+    input: { headers: StartHeaders, body: schema.RemoveWitnessedLog },
+    output: schema.WitnessedLogChanged,
+    answers: { 200: 'Removed' },
+    async run(s, { body }, caller) {
+      mustWrite(s)
+      const { origin } = body
+      const done = await witnessOf(s).remove(origin, await askerOf(s, caller, body.by, body))
+      return { origin, vkey: (await witnessOf(s).state()).vkey, ...done }
     },
   }),
 ] as const

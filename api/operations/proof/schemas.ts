@@ -14,6 +14,10 @@ export const ProofHead = z
   })
   .meta({ id: 'ProofHead' })
 
+export const CurrentHead = ProofHead.extend({
+  vkey: z.string().nullable().meta({ description: 'The verifier key of the log; null: this log has none yet' }),
+}).meta({ id: 'CurrentHead' })
+
 export const HeadsQuery = z.strictObject({
   after: Digits.prefault('0').meta({ type: 'integer', description: '`next` of the page before' }),
   limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').meta({ type: 'integer' }),
@@ -72,6 +76,35 @@ export const VerifiedHeads = z
       .readonly(),
   })
   .meta({ id: 'VerifiedHeads' })
+
+export const WitnessKeyWanted = z.strictObject({ by: By.optional() })
+export const WitnessKey = z.strictObject({ vkey: z.string() }).meta({ id: 'WitnessKey' })
+
+export const WitnessedLogs = z
+  .strictObject({
+    vkey: z.string().nullable().meta({ description: 'The key of the witness; null: it has none yet' }),
+    logs: z
+      .array(
+        z.strictObject({
+          origin: z.string(),
+          vkeys: z.array(z.string()).readonly(),
+          size: z.int().nullable().meta({ description: 'The events of the last cosigned head; null: none yet' }),
+          cosignedAt: z.string().nullable(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'WitnessedLogs' })
+
+export const AddWitnessedLog = z.strictObject({
+  vkey: z.string().min(1).max(500).meta({ description: 'The verifier key of the log' }),
+  by: By.optional(),
+})
+export const RemoveWitnessedLog = z.strictObject({ origin: z.string().min(1).max(500), by: By.optional() })
+
+export const WitnessedLogChanged = z
+  .strictObject({ origin: z.string(), vkey: z.string().nullable(), revision: z.int(), recorded: z.boolean() })
+  .meta({ id: 'WitnessedLogChanged' })
 
 export const RotateKey = z.strictObject({
   by: By.optional(),

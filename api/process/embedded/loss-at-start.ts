@@ -2,11 +2,12 @@ import { foreignMark } from '../../../adapters/sqlite/log/end.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
+import type { TreeStore } from '../../../domain/ports/proof.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers } from '../../../projections/engine/store/readers.ts'
-import { type Loss, lossText } from '../../operations/losses/loss.ts'
+import { type Loss, lossText, type Seen } from '../../operations/losses/loss.ts'
 import type { Tell } from '../../operations/notices.ts'
-import { findLoss } from '../host/losses/find.ts'
+import { findLoss, logContains } from '../host/losses/find.ts'
 
 /** The last event of the log's mark, if the log does not contain it. */
 export const markAhead = ({ end }: SqliteLog) =>
@@ -42,13 +43,23 @@ export function markedBy({ end, folder }: SqliteLog): number | null {
   return told && found.state === 'read' && !found.torn ? found.position : null
 }
 
-/** Compares the log with its mark and with the stored tables. Call this before the tables are replaced. */
-export async function lossAtStart(log: SqliteLog, tables: string): Promise<Loss | null> {
+/** The event of the last signed head. Undefined: the log contains it, or there is no head. */
+export async function headsAhead(log: SqliteLog, tree: TreeStore | null): Promise<Seen | undefined> {
+  const { cursor } = (await tree?.load()) ?? {}
+  if (cursor === undefined || cursor.logId !== log.logId || (await logContains(log, cursor))) return undefined
+  return { position: cursor.position, hash: cursor.hash }
+}
+
+/**
+ * Compares the log with its mark, with the stored tables and with its signed heads. Call this before the tables are
+ * replaced.
+ */
+export async function lossAtStart(log: SqliteLog, tables: string, heads: Seen | undefined): Promise<Loss | null> {
   const marked = () => markedBy(log)
-  if (!tablesReadable(tables)) return findLoss({ log, mark: markAhead(log), marked, read: null })
+  if (!tablesReadable(tables)) return findLoss({ log, mark: markAhead(log), heads, marked, read: null })
   const readers = new Readers(tables)
   try {
-    return await findLoss({ log, mark: markAhead(log), marked, read: (query) => readers.use(query) })
+    return await findLoss({ log, mark: markAhead(log), heads, marked, read: (query) => readers.use(query) })
   } finally {
     readers.close()
   }

@@ -37,7 +37,15 @@ import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../tables/table-answers.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
-import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
+import {
+  headsAhead,
+  lossAtStart,
+  markAhead,
+  markedBy,
+  refuseForeignTables,
+  seenLogId,
+  tellEnd,
+} from './loss-at-start.ts'
 import { ProcessAuditor } from './sql/process-auditor.ts'
 
 /** Opens the embedded default: everything in one data folder. See `OpenServices`. */
@@ -68,7 +76,10 @@ export async function openEmbedded(
     const blobs = new FileBlobs(at.blobs)
     const usage = new BlobUsage(at.blobs)
     const intents = new FileIntents(at.intents)
-    const loss = await lossAtStart(log, at.tables)
+    const store = openTree(at.tree, mode, log, tell)
+    if (store !== null) opened.push(() => store.close())
+    const heads = await headsAhead(log, store)
+    const loss = await lossAtStart(log, at.tables, heads)
     const gate = new LossGate(log, loss)
     if (mode === 'owner') tellEnd(log, loss, tell)
     // After a loss, unreferenced blobs may be the only remains of the lost end, so keep them.
@@ -82,8 +93,6 @@ export async function openEmbedded(
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
-    const store = openTree(at.tree, mode, log, tell)
-    if (store !== null) opened.push(() => store.close())
     let signing: ReturnType<ProofServices['signing']> = null
     opened.push(async () => {
       log.endWith(PROOF_STREAM)
@@ -91,7 +100,7 @@ export async function openEmbedded(
       await signing?.signer.close()
     })
     const sign = (services: Services) => {
-      if (mode !== 'owner' || store === null) return
+      if (mode !== 'owner' || store === null || signing !== null) return
       const { streams } = services
       const acceptedLosses = async () => (await readAcceptedLosses(log)).length
       const keys = logKeyFile(at.logKey)
@@ -117,11 +126,16 @@ export async function openEmbedded(
         get mark() {
           return markAhead(log)
         },
+        get heads() {
+          return gate.loss === null ? undefined : heads
+        },
         accepting: (record) => log.acceptingLoss(record),
         followed: async () => {
-          if (live !== null) return live.anew()
-          live = await follow()
-          tables.become(live.tables)
+          if (live !== null) await live.anew()
+          else {
+            live = await follow()
+            tables.become(live.tables)
+          }
           sign(services)
         },
       },

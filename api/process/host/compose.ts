@@ -2,10 +2,12 @@ import { PlanFiles } from '../../../adapters/files/plan-files.ts'
 import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
 import { parseXml } from '../../../adapters/loro/xml/parse.ts'
+import { logKeyFile } from '../../../adapters/vault/log-key.ts'
 import { RunLocks } from '../../../adapters/workspace/run-locks.ts'
 import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
 import { fileVersions } from '../../../domain/agent/runtime/history/file-versions.ts'
 import { agentAt, treeAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import { Policy } from '../../../domain/calls/policy.ts'
@@ -16,6 +18,9 @@ import type { Json } from '../../../domain/log/json.ts'
 import { Memories } from '../../../domain/memory/runtime/memories.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../../domain/ports/index.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
+import { proof } from '../../../domain/proof/kind.ts'
+import { LogWitness } from '../../../domain/proof/runtime/log-witness.ts'
+import { WITNESS_ID } from '../../../domain/proof/witness.ts'
 import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
@@ -128,6 +133,12 @@ export function compose(host: Host, kept: Kept): Services {
   const memories = new Memories({ ...ownStreams, index: memoryIndexOf(() => read), redact: hide })
   const contexts = new ContextStores({ ...ownStreams, hide })
   const streams = new Streams({ ...ownStreams, hide }, AGGREGATES)
+  const witness = new LogWitness({
+    ...{ clock, random: systemRandom, mailbox: streams.mailbox(proof, WITNESS_ID) },
+    keys: logKeyFile(paths(config.data).witnessKey),
+    name: `${config.proof.origin ?? `keepup.local/${log.logId}`}/witness`,
+    acceptedLosses: async () => (await readAcceptedLosses(log)).length,
+  })
   const tools = [...host.tools, ...forDocuments]
   const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
@@ -171,6 +182,7 @@ export function compose(host: Host, kept: Kept): Services {
     memories,
     contexts,
     streams,
+    witness,
     ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>
       mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),

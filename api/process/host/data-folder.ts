@@ -11,6 +11,8 @@ const FILES = [
   'owner.path',
   'log.key',
   'log.key.lock',
+  'witness.key',
+  'witness.key.lock',
   'tree.db',
   'tree.db-wal',
   'tree.db-shm',

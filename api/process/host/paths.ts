@@ -12,6 +12,8 @@ export const paths = (data: string) => ({
   tree: join(data, 'tree.db'),
   /** The secret keys that sign the heads. Backups do not contain them. */
   logKey: join(data, 'log.key'),
+  /** The secret keys that cosign heads of other logs. Backups do not contain them. */
+  witnessKey: join(data, 'witness.key'),
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
   requestCache: join(data, 'request-cache.db'),

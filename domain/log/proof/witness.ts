@@ -42,10 +42,14 @@ export interface WitnessedLog {
 
 /**
  * The decision about a request. With 200 the witness stores `checkpoint` as its last one of the log, in one transaction
- * with the read of `last`, before it signs `text` and answers. With 409 it answers its own `size`.
+ * with the read of `last`, before it signs `text` and answers. `note`: the text with the signatures of its log. With 409
+ * it answers its own `size`.
  */
 export type WitnessDecision =
-  | { readonly status: 200; readonly checkpoint: LogCheckpoint; readonly text: string }
+  | { readonly status: 200; readonly checkpoint: LogCheckpoint; readonly text: string; readonly note: string }
+  | WitnessRefusal
+
+export type WitnessRefusal =
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422; readonly reason: string }
 
@@ -60,7 +64,7 @@ export function decideWitness(request: WitnessRequest, known: WitnessedLog | nul
     if (!(error instanceof ProofError)) throw error
     return { status: error.code === 'MALFORMED' ? 400 : 403, reason: error.message }
   }
-  const { text, signatures: _, ...checkpoint } = opened
+  const { text, signatures, ...checkpoint } = opened
   const { old, proof } = request
   const { size, root } = checkpoint
   if (old > size) return { status: 400, reason: `the old size ${old} is above the size ${size} of the checkpoint` }
@@ -70,7 +74,11 @@ export function decideWitness(request: WitnessRequest, known: WitnessedLog | nul
     return { status: 422, reason: 'the root is not the root of an empty tree' }
   const isConsistent = old === 0 ? proof.length === 0 : verifyConsistency(old, size, last.root, root, proof)
   if (!isConsistent) return { status: 422, reason: `the proof does not lead from ${old} to ${size} leaves` }
-  return { status: 200, checkpoint, text }
+  const note = formatNote(
+    text,
+    signatures.map(({ line }) => line),
+  )
+  return { status: 200, checkpoint, text, note }
 }
 
 /** An HTTP answer. */
@@ -80,13 +88,26 @@ export interface WitnessAnswer {
   readonly body: string
 }
 
-/** The answer of a witness to a request that it decided. `time`: POSIX seconds. */
-export function witnessAnswer(decision: WitnessDecision, signer: NoteSigner, time: number): WitnessAnswer {
-  const { status } = decision
-  if (status === 409) return { status, mediaType: SIZE_MEDIA_TYPE, body: `${decision.size}\n` }
-  const body = status === 200 ? signatureLine(signer, decision.text, time) : `${decision.reason}\n`
-  return { status, mediaType: 'text/plain; charset=utf-8', body }
+const TEXT = 'text/plain; charset=utf-8'
+
+/** The answer to a request that the witness refuses. */
+export function refusalAnswer(refusal: WitnessRefusal): WitnessAnswer {
+  const { status } = refusal
+  return status === 409
+    ? { status, mediaType: SIZE_MEDIA_TYPE, body: `${refusal.size}\n` }
+    : { status, mediaType: TEXT, body: `${refusal.reason}\n` }
 }
+
+/** The answer with the cosignature of a checkpoint's text. `time`: POSIX seconds. */
+export const cosignatureAnswer = (signer: NoteSigner, text: string, time: number): WitnessAnswer => ({
+  status: 200,
+  mediaType: TEXT,
+  body: signatureLine(signer, text, time),
+})
+
+/** The answer of a witness to a request that it decided. `time`: POSIX seconds. */
+export const witnessAnswer = (decision: WitnessDecision, signer: NoteSigner, time: number): WitnessAnswer =>
+  decision.status === 200 ? cosignatureAnswer(signer, decision.text, time) : refusalAnswer(decision)
 
 /** What a log does with an answer: add the cosigned note, send a proof from the witness's size, or report a refusal. */
 export type WitnessOutcome =

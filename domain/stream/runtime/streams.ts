@@ -48,9 +48,18 @@ export class Streams {
     aggregate: Aggregate<State, Event, Command>,
     id: string,
   ): Promise<State | null> {
-    const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, this.#ports)
+    const mailbox = this.mailbox(aggregate, id)
     await mailbox.refresh()
     return mailbox.state
+  }
+
+  /** A mailbox that keeps the state of a stream, for frequent commands. It does not replace the values of secrets. */
+  mailbox<State, Event extends StreamEvent, Command, Context extends CausedContext>(
+    aggregate: Aggregate<State, Event, Command, Context>,
+    id: string,
+  ): Mailbox<State, Event, Command, Context> {
+    const { hide: _, ...ports } = this.#ports
+    return new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, ports)
   }
 
   /** Verifies the chain and bodies of a stream, and the digests if this program knows its kind. */

@@ -46,12 +46,14 @@ describe('the table of operations', () => {
     const names = [...(await operationsOf()).values()].map(({ operationId }) => operationId)
     expect(names.filter((name) => !inTable.has(name)).sort()).toEqual([
       ...[
+        'addCheckpoint',
         'askSql',
         'beginSession',
         'endSession',
         'exportContextStore',
         'exportRun',
         'exportStream',
+        'getCosignedCheckpoint',
         'getDocument',
         'getMetrics',
         'getToolResult',
@@ -65,7 +67,8 @@ describe('the table of operations', () => {
     const rights = described.map((one) => one['x-keepup-right'])
     expect(rights.filter((right) => right !== undefined && !(RIGHTS as readonly string[]).includes(right))).toEqual([])
     const open = described.filter((one) => one['x-keepup-right'] === undefined).map(({ operationId }) => operationId)
-    expect(open.sort()).toEqual(['beginSession', 'endSession', 'getHealth', 'getReadiness'])
+    const witness = ['addCheckpoint', 'getCosignedCheckpoint']
+    expect(open.sort()).toEqual([...witness, 'beginSession', 'endSession', 'getHealth', 'getReadiness'].sort())
   })
 
   it('gives the parts of an input different names, so that they fit in one flat object', () => {

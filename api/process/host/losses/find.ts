@@ -16,6 +16,8 @@ export interface Witnesses {
   readonly log: EventLog
   /** The last event that the mark names, if the log does not contain it. */
   readonly mark: Seen | null
+  /** The event of the last signed head, if the log does not contain it. Absent: it does, or there are no heads. */
+  readonly heads?: Seen | undefined
   /** The position of the log's last event according to the mark. Null or absent: no mark. */
   marked?(): number | null
   /** Reads the tables as they were stored. Null: there are no readable tables. */
@@ -48,10 +50,10 @@ export async function logContains(log: EventLog, cursor: Cursor): Promise<boolea
  * fault. With `full`, compares every stream with the tables and looks for gaps.
  */
 export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss | null> {
-  const { log, mark, read } = witnesses
+  const { log, mark, heads, read } = witnesses
   const shown = read === null ? null : (await read(async () => null)).position
   const ahead = shown !== null && shown.logId === log.logId && !(await logContains(log, shown)) ? shown : null
-  if (mark === null && ahead === null && !full) return null
+  if (mark === null && ahead === null && heads === undefined && !full) return null
   // Only a mark can prove that the tables contained all lost events.
   const unlisted = shown?.logId !== log.logId || (witnesses.marked?.() ?? null) !== shown.position
   const losses = await readAcceptedLosses(log)
@@ -62,10 +64,11 @@ export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss
   const streams = full ? [...known, ...(await unrecorded(log, losses, known))] : known
   const gaps = full ? ((await witnesses.gaps?.()) ?? []).filter(({ from, to }) => !accepted.has(`${from}-${to}`)) : []
   // Tables ahead of the log indicate a loss until they are replaced, which is the last step of its acceptance.
-  if (mark === null && ahead === null && streams.length === 0 && gaps.length === 0) return null
+  if (mark === null && ahead === null && heads === undefined && streams.length === 0 && gaps.length === 0) return null
   const tables = ahead && { position: ahead.position, hash: ahead.hash }
   const end = (await log.headCursor()).position
-  return { id: lossId({ mark, tables, streams, gaps }), end, mark, tables, streams, unlisted, gaps }
+  const seen = { mark, tables, ...(heads !== undefined && { heads }), streams, gaps }
+  return { id: lossId(seen), end, ...seen, unlisted }
 }
 
 /** Streams that were unreadable when a loss was accepted. Their calls are unknown. */

@@ -54,7 +54,8 @@ export async function recordAcceptance(
       .filter((stream) => !gone.some((one) => one.stream === stream))
       .map((stream) => ({ stream, revision: -1, hash: '' })),
   ]
-  const { id, end, mark, tables, gaps } = loss
+  const { id, end, tables, gaps } = loss
+  const mark = loss.mark ?? loss.heads ?? null
   const named = unreadable.length === 0 ? {} : { unreadable }
   await acceptLogLoss(ports, { id, end, mark, tables, vanished, ...named, gaps: [...gaps], ...why }, by)
   return { runs, unreadable }

@@ -45,6 +45,7 @@ describe('a witness', () => {
           status: 200,
           checkpoint: checkpoints[size],
           text: checkpointText(checkpoints[size]!),
+          note: sent.checkpoint,
         })
         const outcome = readWitnessAnswer(witnessAnswer(decision, witness, time), sent.checkpoint, witness.key)
         if (outcome.kind !== 'cosigned') throw new Error(outcome.kind)
