@@ -9,6 +9,7 @@ import { exportRoutes } from './exports.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
@@ -96,6 +97,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s))
     .route('/', exportRoutes(s))
+    .route('/', packRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))

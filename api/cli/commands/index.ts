@@ -56,6 +56,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['models', 'explain'], async () => (await import('./look/models.ts')).modelsCommands),
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove/prove.ts')).proveCommands),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),
+  of(['pack'], async () => (await import('./prove/pack.ts')).packCommand),
   of(under('anchor', 'list', 'add', 'remove', 'now'), async () => (await import('./prove/anchor.ts')).anchorCommand),
   of(['release'], async () => (await import('./prove/release.ts')).releaseCommand),
   of(['repair'], async () => (await import('./prove/repair.ts')).repairCommand),

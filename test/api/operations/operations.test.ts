@@ -55,7 +55,15 @@ describe('the table of operations', () => {
         'getDocument',
         'getToolResult',
       ],
-      ...['makeSessionCode', 'sendEnvelope', 'sendUpdate', 'streamEvents', 'streamRunNews', 'streamUpdates'],
+      ...[
+        'makeSessionCode',
+        'sendEnvelope',
+        'sendUpdate',
+        'streamEvents',
+        'streamRunNews',
+        'streamUpdates',
+        'writePack',
+      ],
     ])
   })
 
