@@ -1,4 +1,4 @@
-import { canonicalText } from '../canonical.ts'
+import { canonicalHeader, canonicalText } from '../canonical.ts'
 import type { RecordedEvent } from '../envelope.ts'
 import { base64 } from './encoding.ts'
 
@@ -25,10 +25,13 @@ export interface PackedEvent {
 /** The line of an event in `events.ndjson`, with its newline. */
 export function packedEventLine({ event, index, body, salt, absent, previous }: PackedEvent): string {
   const { header, hash, position } = event
-  const bytes = { body: body && base64(body), salt: salt && base64(salt) }
-  const more = { ...(absent !== undefined && { absent }), ...(previous !== undefined && { previous }) }
-  return `${canonicalText({ header, hash, index, position, ...bytes, ...more })}\n`
+  const before = absent === undefined ? '{' : `{"absent":${canonicalText(absent)},`
+  const after = previous === undefined ? '' : `"previous":"${previous}",`
+  // The members are in the order of RFC 8785, which is several times faster than sorting them.
+  return `${before}"body":${text(body)},"hash":"${hash}","header":${canonicalHeader(header)},"index":${index},"position":${position},${after}"salt":${text(salt)}}\n`
 }
+
+const text = (bytes: Uint8Array | null): string => (bytes === null ? 'null' : `"${base64(bytes)}"`)
 
 /** The line of an event's inclusion proof in `proofs.ndjson`, with its newline. */
 export const packedProofLine = (index: number, proof: readonly Uint8Array[]): string =>
