@@ -42,6 +42,7 @@ export {
   showMemory,
 } from './memory/queries.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
+export { showAnchors } from './proof/queries.ts'
 export {
   type ContextStoreRow,
   listContextStores,

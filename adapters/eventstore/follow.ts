@@ -20,6 +20,8 @@ export interface Following {
   readonly ends?: boolean
   /** Gets the damaged events before a page. The page may be empty. */
   readonly onDamage?: OnDamage | undefined
+  /** Also streams of kinds that this program does not know. */
+  readonly everyKind?: boolean | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface Following {
 export async function* follow(
   place: LogParts,
   cursors: Cursors,
-  { after, signal: asked, prefix, ends = false, onDamage }: Following,
+  { after, signal: asked, prefix, ends = false, onDamage, everyKind }: Following,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   const { connection, namespace, limits, closed, strays } = place
   const signal = asked ? AbortSignal.any([asked, closed]) : closed
@@ -76,7 +78,7 @@ export async function* follow(
               if (truncation) noted(truncation)
               continue
             }
-            const own = strays.own(event!, noted)
+            const own = strays.own(event!, noted, everyKind)
             if (own === null || !isNext(own)) continue
             events.push(own)
             damaged = false

@@ -107,10 +107,10 @@ export class EventStoreLog implements EventLog {
 
   async *readAll(
     after: Cursor | null,
-    { limit = Number.MAX_SAFE_INTEGER, bodies = true, onDamage }: ReadAllOptions = {},
+    { limit = Number.MAX_SAFE_INTEGER, bodies = true, onDamage, everyKind }: ReadAllOptions = {},
   ) {
     let left = limit
-    for await (const page of this.#follow({ after, prefix: '', ends: true, onDamage })) {
+    for await (const page of this.#follow({ after, prefix: '', ends: true, onDamage, everyKind })) {
       const part = page.slice(0, left)
       left -= part.length
       if (part.length > 0 || onDamage) yield bodies ? part : part.map(withoutBody)
@@ -122,9 +122,9 @@ export class EventStoreLog implements EventLog {
   subscribe(
     after: Cursor | null,
     signal: AbortSignal,
-    { onDamage }: Pick<ReadAllOptions, 'onDamage'> = {},
+    { onDamage, everyKind }: Pick<ReadAllOptions, 'onDamage' | 'everyKind'> = {},
   ): AsyncGenerator<readonly RecordedEvent[]> {
-    return this.#follow({ after, signal, prefix: '', onDamage })
+    return this.#follow({ after, signal, prefix: '', onDamage, everyKind })
   }
 
   async *#follow(following: Following): AsyncGenerator<readonly RecordedEvent[]> {

@@ -27,10 +27,13 @@ export class Strays {
     this.#tell = tell
   }
 
-  /** The decoded event; null if it was skipped. `onDamage` gets the damage if the stream is one of keepup's. */
-  own(event: AllStreamRecordedEvent, onDamage?: OnDamage): RecordedEvent | null {
+  /**
+   * The decoded event; null if it was skipped. `onDamage` gets the damage if the stream is one of keepup's. `everyKind`:
+   * streams of unknown kinds count as keepup's.
+   */
+  own(event: AllStreamRecordedEvent, onDamage?: OnDamage, everyKind = false): RecordedEvent | null {
     const stream = event.streamId.slice(storedStreamName(this.#namespace, '').length)
-    if (!isOwnName(stream)) {
+    if (!everyKind && !isOwnName(stream)) {
       this.#once(stream, 'it is no stream of keepup’s; let what writes there use a name that does not begin like that')
       return null
     }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseCheckpoint } from '../../domain/log/proof/checkpoint.ts'
 import { splitNote } from '../../domain/log/proof/note.ts'
@@ -14,15 +14,24 @@ const MAX_READ = 10_000
 /** The folder of an origin in a target. The characters of other file systems' paths are replaced. */
 const folderOf = (target: string, origin: string): string => join(target, origin.replaceAll(/[^\w.-]+/g, '_'))
 
-async function write(target: string, head: SignedHead): Promise<string> {
+async function mustExist(target: string): Promise<void> {
   if (!(await stat(target).catch(() => null))?.isDirectory())
     throw new Error(`there is no folder ${target}; create it, or mount its disk`)
+}
+
+async function write(target: string, head: SignedHead): Promise<string> {
+  await mustExist(target)
   const folder = folderOf(target, head.origin)
   await mkdir(folder, { recursive: true })
   const path = join(folder, nameOf(head))
   await writeDurably(path, head.note).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
+    if (error.code !== 'EEXIST') {
+      await rm(path, { force: true })
+      throw error
+    }
     const held = await readFile(path, 'utf8')
+    // A process died while it wrote the file.
+    if (held !== head.note && head.note.startsWith(held)) return writeFile(path, head.note, { flush: true })
     if (rootOf(held) !== rootOf(head.note))
       throw new Error(
         `${path} holds another head of ${head.size} events; the log was written anew: run keepup verify --anchors`,
@@ -35,8 +44,13 @@ async function write(target: string, head: SignedHead): Promise<string> {
 const rootOf = (note: string): string => Buffer.from(parseCheckpoint(splitNote(note).text).root).toString('hex')
 
 async function held(target: string, origin: string): Promise<string[]> {
+  await mustExist(target)
   const folder = folderOf(target, origin)
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.checkpoint')).sort()
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const names = entries.filter((name) => name.endsWith('.checkpoint')).sort()
   return Promise.all(names.slice(-MAX_READ).map((name) => readFile(join(folder, name), 'utf8')))
 }
 

@@ -2,7 +2,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Cursor, formatCursor, parseCursor } from '../../domain/log/cursor.ts'
 import { type Edge, edgeBytes, eventLeaf, parseEdge } from '../../domain/log/proof/tree.ts'
 import { TILE_WIDTH, type Tile } from '../../domain/log/proof/tree-proof.ts'
-import type { SignedHead, StoredTree, TreeGrowth, TreeStore } from '../../domain/ports/proof.ts'
+import type {
+  Failure,
+  FailureSubject,
+  SignedHead,
+  StoredTree,
+  TreeGrowth,
+  TreeLeaf,
+  TreeStore,
+} from '../../domain/ports/proof.ts'
+import { treeMoved } from '../../domain/proof/errors.ts'
 import { ensurePrivate } from '../files/private.ts'
 
 const BUSY_MS = 5_000
@@ -18,9 +27,10 @@ CREATE TABLE IF NOT EXISTS hashes(level INTEGER NOT NULL, number INTEGER NOT NUL
 CREATE TABLE IF NOT EXISTS positions(leaf INTEGER PRIMARY KEY, position INTEGER NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS heads(number INTEGER PRIMARY KEY, origin TEXT NOT NULL, size INTEGER NOT NULL,
   note TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-CREATE INDEX IF NOT EXISTS heads_origin ON heads(origin);
+CREATE UNIQUE INDEX IF NOT EXISTS heads_size ON heads(origin, size);
 CREATE TRIGGER IF NOT EXISTS heads_no_update BEFORE UPDATE ON heads BEGIN SELECT RAISE(ABORT, 'heads are final'); END;
 CREATE TRIGGER IF NOT EXISTS heads_no_delete BEFORE DELETE ON heads BEGIN SELECT RAISE(ABORT, 'heads are final'); END;
+CREATE TABLE IF NOT EXISTS failures(subject TEXT PRIMARY KEY, message TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
 `
 
 /** Reads the chain hashes (hex) of the events at positions `from` to `to`, inclusive, in order. */
@@ -51,8 +61,12 @@ export class SqliteTreeStore implements TreeStore {
         at: db.prepare('SELECT leaf, position FROM positions WHERE position <= ? ORDER BY position DESC LIMIT 1'),
         after: db.prepare('SELECT min(leaf) AS leaf FROM positions WHERE position > ?'),
         head: db.prepare('INSERT INTO heads(origin, size, note, at) VALUES (?, ?, ?, ?)'),
+        headOf: db.prepare('SELECT 1 FROM heads WHERE origin = ? AND size = ?'),
         last: db.prepare('SELECT * FROM heads WHERE ? IS NULL OR origin = ? ORDER BY number DESC LIMIT 1'),
         heads: db.prepare('SELECT * FROM heads WHERE number > ? ORDER BY number LIMIT ?'),
+        fail: db.prepare('INSERT OR REPLACE INTO failures(subject, message, at) VALUES (?, ?, ?)'),
+        well: db.prepare('DELETE FROM failures WHERE subject = ?'),
+        failures: db.prepare('SELECT * FROM failures'),
       }
     } catch (error) {
       db.close()
@@ -68,19 +82,24 @@ export class SqliteTreeStore implements TreeStore {
     return { edge: parseEdge(row.edge as Uint8Array), cursor: parseCursor(String(row.cursor)) }
   }
 
-  async grow({ edge, cursor, hashes, positions, head }: TreeGrowth): Promise<void> {
+  async grow({ edge, cursor, hashes, leaves, head }: TreeGrowth): Promise<void> {
     this.#transaction(() => {
-      this.#keep(edge, cursor, positions)
-      for (const { level, index, hash } of hashes) if (level > 0) this.#sql.hash.run(level, index, hash)
-      if (head !== null) this.#sql.head.run(head.origin, head.size, head.note, head.at)
+      const stored = this.#sql.load.get()?.edge
+      const size = stored === undefined ? 0 : parseEdge(stored as Uint8Array).size
+      if (size !== edge.size - leaves.length) throw treeMoved()
+      this.#keep(edge, cursor, leaves)
+      for (const { level, index, hash } of hashes) this.#sql.hash.run(level, index, hash)
+      if (head === null) return
+      if (this.#sql.headOf.get(head.origin, head.size) !== undefined) throw treeMoved()
+      this.#sql.head.run(head.origin, head.size, head.note, head.at)
     })
   }
 
-  #keep(edge: Edge, cursor: Cursor, positions: readonly number[]): void {
-    let leaf = edge.size - positions.length
+  #keep(edge: Edge, cursor: Cursor, leaves: readonly TreeLeaf[]): void {
+    let leaf = edge.size - leaves.length
     const last = this.#sql.lastRun.get()
     let expected = last === undefined ? null : Number(last.position) + leaf - Number(last.leaf)
-    for (const position of positions) {
+    for (const { position } of leaves) {
       if (position !== expected) this.#sql.run.run(leaf, position)
       expected = position + 1
       leaf += 1
@@ -125,6 +144,22 @@ export class SqliteTreeStore implements TreeStore {
 
   async clear(): Promise<void> {
     this.#transaction(() => this.#db.exec('DELETE FROM tree; DELETE FROM hashes; DELETE FROM positions'))
+  }
+
+  async report(subject: FailureSubject, failure: Failure | null): Promise<void> {
+    if (failure === null) this.#sql.well.run(subject)
+    else this.#sql.fail.run(subject, failure.message, failure.at)
+  }
+
+  async failures() {
+    return new Map(
+      this.#sql.failures
+        .all()
+        .map(({ subject, message, at }) => [
+          String(subject) as FailureSubject,
+          { message: String(message), at: Number(at) },
+        ]),
+    )
   }
 
   /** Copies the store into a new file. */

@@ -7,8 +7,8 @@ import { makeFolder } from '../files/folders.ts'
 import { VaultError } from './error.ts'
 import { checkPrivate, createPrivate, realPath, replacePrivate } from './private-file.ts'
 
-/** The log's secret keys in a file of mode 0600: one key a line, the newest first. */
-export function logKeyFile(file: string): SigningKeys {
+/** The log's secret keys in a file of mode 0600: one key a line, the newest first. `lock`: the file that guards changes. */
+export function logKeyFile(file: string, lock?: string): SigningKeys {
   const text = () => (checkPrivate(file) ? readFileSync(file, 'utf8') : '')
   return {
     async read() {
@@ -30,10 +30,10 @@ export function logKeyFile(file: string): SigningKeys {
     async add(key) {
       makeFolder(dirname(file))
       const real = realPath(file)
-      await exclusively(`${real}.lock`, async () => {
+      await exclusively(lock ?? `${real}.lock`, async () => {
         const before = text()
         const after = `${formatSecretKey(key)}\n${before}`
-        await (before === '' ? createPrivate(real, after) : replacePrivate(real, after))
+        await (checkPrivate(real) ? replacePrivate(real, after) : createPrivate(real, after))
       })
     },
   }

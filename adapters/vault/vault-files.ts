@@ -9,6 +9,8 @@ export interface VaultFiles {
   readonly key: string
   readonly references: string
   readonly lock: string
+  /** The key that signs a log on servers: the machines that share the vault share it too. */
+  readonly logKey: string
 }
 
 export function vaultFiles(dataFolder: string): VaultFiles {
@@ -19,6 +21,7 @@ export function vaultFiles(dataFolder: string): VaultFiles {
     key: at('reference.key'),
     references: at('references.jsonl'),
     lock: join(dataFolder, 'locks', 'vault.db'),
+    logKey: at('log.key'),
   }
 }
 

@@ -7,6 +7,7 @@ import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
 import { streamRoutes } from './event-streams.ts'
 import { exportRoutes } from './exports.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { metricsRoutes } from './metrics.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { packRoutes } from './packs.ts'
@@ -98,6 +99,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentRoutes(s))
     .route('/', exportRoutes(s))
     .route('/', packRoutes(s))
+    .route('/', metricsRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))

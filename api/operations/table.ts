@@ -20,6 +20,7 @@ import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { SYSTEM_OPERATIONS } from './system/operations.ts'
+import { TRACE_OPERATIONS } from './trace/operations.ts'
 import { WINDOW_OPERATIONS } from './window/operations.ts'
 
 /** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
@@ -45,6 +46,7 @@ export const OPERATIONS = [
   ...STORE_OPERATIONS,
   ...STREAM_OPERATIONS,
   ...SYSTEM_OPERATIONS,
+  ...TRACE_OPERATIONS,
   ...WINDOW_OPERATIONS,
 ] as const
 

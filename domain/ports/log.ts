@@ -32,6 +32,11 @@ export interface ReadAllOptions {
   readonly bodies?: boolean
   /** Reports damaged events. With this callback a page may be empty. Absent: damaged events are skipped. */
   readonly onDamage?: OnDamage
+  /**
+   * Also events of kinds that this program does not know, so that all programs read the same events. Absent: a log that
+   * other programs write to may skip them.
+   */
+  readonly everyKind?: boolean
 }
 
 /** The append-only source of truth. Stream names exclude the namespace. Every rejection is a `LogError`. */
@@ -74,7 +79,7 @@ export interface EventLog {
   subscribe(
     after: Cursor | null,
     signal: AbortSignal,
-    options?: Pick<ReadAllOptions, 'onDamage'>,
+    options?: Pick<ReadAllOptions, 'onDamage' | 'everyKind'>,
   ): AsyncIterable<readonly RecordedEvent[]>
   /** The cursor of an event that this log returned. */
   cursor(event: RecordedEvent): Cursor

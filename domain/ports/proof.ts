@@ -18,15 +18,31 @@ export interface StoredTree {
   readonly cursor: Cursor
 }
 
+/** An event as a leaf of the tree. `hash`: its chain hash, 64 hex digits. */
+export interface TreeLeaf {
+  readonly position: number
+  readonly stream: string
+  readonly revision: number
+  readonly hash: string
+}
+
 /** What a signature adds to a stored tree. */
 export interface TreeGrowth extends StoredTree {
-  /** The hashes that the new leaves complete, in order. */
+  /** The new leaves in order. They begin where the stored tree ends. */
+  readonly leaves: readonly TreeLeaf[]
+  /** The hashes of the levels from 1 on that the new leaves complete, in order. */
   readonly hashes: readonly StoredHash[]
-  /** The positions of the new leaves in the log, in order. */
-  readonly positions: readonly number[]
   /** Null: only the tree grows. */
   readonly head: SignedHead | null
 }
+
+/** The last attempt that failed. `at`: ms since the epoch. */
+export interface Failure {
+  readonly message: string
+  readonly at: number
+}
+
+export type FailureSubject = 'signer' | `anchor:${string}`
 
 /**
  * The hashes of the log's tree and its signed heads. The tree is derived from the log and can be made again; the heads
@@ -35,7 +51,10 @@ export interface TreeGrowth extends StoredTree {
 export interface TreeStore {
   /** Null: no leaf is stored. */
   load(): Promise<StoredTree | null>
-  /** Stores all of it or nothing. Resolves when it is durable. */
+  /**
+   * Stores all of it or nothing. Resolves when it is durable. Rejects with `TREE_MOVED` if the stored tree does not end
+   * where the growth begins, or has another head of this origin and size: another process was faster.
+   */
   grow(growth: TreeGrowth): Promise<void>
   /** The hashes of a tile, `32 · width` bytes. Fewer: the store does not have all of them. */
   tile(tile: Tile): Promise<Uint8Array>
@@ -47,6 +66,12 @@ export interface TreeStore {
   heads(after: number, limit: number): Promise<readonly (SignedHead & { readonly number: number })[]>
   /** Forgets the tree and keeps the heads. */
   clear(): Promise<void>
+  /**
+   * Remembers the last failure of the signatures (over when a later head is signed) or of an anchor, for other
+   * processes. Null: it works again.
+   */
+  report(subject: FailureSubject, failure: Failure | null): Promise<void>
+  failures(): Promise<ReadonlyMap<FailureSubject, Failure>>
 }
 
 /** The secret keys of the log's origins, on this machine. */

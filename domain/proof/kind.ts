@@ -37,8 +37,8 @@ export type ProofCommand =
       readonly reason: (typeof ORIGIN_REASONS)[number]
       readonly after: TreeHead | null
     }
-  /** `note`: the new key, signed with the old key. */
-  | { readonly kind: 'rotate'; readonly vkey: string; readonly note: string }
+  /** `note`: the new key, signed with the key `old`. */
+  | { readonly kind: 'rotate'; readonly old: string; readonly vkey: string; readonly note: string }
   | ({ readonly kind: 'add'; readonly anchor: string } & { readonly as: Anchor })
   | { readonly kind: 'remove'; readonly anchor: string }
   | {
@@ -94,6 +94,8 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
       case 'rotate': {
         const { origin, vkeys } = currentOrigin(state)
         if (vkeys.includes(command.vkey)) return
+        if (vkeys.at(-1) !== command.old)
+          throw new StreamError('KEY_CHANGED', 'the key was replaced at the same moment; try again')
         return emit('log_key_rotated', { origin, vkey: command.vkey, note: command.note })
       }
       case 'add': {

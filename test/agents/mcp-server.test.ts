@@ -86,6 +86,7 @@ test('what is not there is refused in words, and a read-only server offers nothi
     'get_run_state',
     'list_runs',
     'get_run',
+    'trace',
   ])
   expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
   await expect(call('start_run', { task: 'x' })).rejects.toThrow('start_run not found')

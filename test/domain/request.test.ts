@@ -72,6 +72,7 @@ describe('prompt and tools are facts', () => {
 })
 
 const HASH = 'a'.repeat(64)
+const SALT = '0'.repeat(32)
 const inputs: RequestInputs = {
   purpose: 'turn',
   model: 'm',
@@ -113,8 +114,12 @@ describe('an assembler', () => {
       { segments: [{ kind: 'keep', from: 0, to: 3 }] },
       { messages: { hash: other, count: 3 } },
     ]
-    const hashes = [inputs, ...changed.map((change) => ({ ...inputs, ...change }))].map((one) => inputsHash(one, HASH))
-    expect(new Set([...hashes, inputsHash(inputs, other)]).size).toBe(changed.length + 2)
+    const hashes = [inputs, ...changed.map((change) => ({ ...inputs, ...change }))].map((one) =>
+      inputsHash(SALT, one, HASH),
+    )
+    expect(new Set([...hashes, inputsHash(SALT, inputs, other), inputsHash(HASH, inputs, HASH)]).size).toBe(
+      changed.length + 3,
+    )
     expect(Object.keys(inputs).sort()).toEqual([...new Set(changed.flatMap((change) => Object.keys(change)))].sort())
   })
 

@@ -27,7 +27,7 @@ test('the root of messages counts them, and a request says how many were sent an
       const { purpose, model, estimate, request } = event.body
       const inputs = requestInputs(after, { purpose, model, maxOutputTokens: estimate.maxOutput })
       expect(inputs.segments).toEqual([{ kind: 'keep', from: 0, to: transcript.messages.length }])
-      expect(request.inputs).toBe(inputsHash(inputs, before))
+      expect(request.inputs).toBe(inputsHash(after.hashSalt, inputs, before))
     })
   })
   expect(requests).toBeGreaterThan(casesOf(100))

@@ -34,11 +34,11 @@ async function served(listener: RequestListener): Promise<string> {
 
 async function anchored(world: Awaited<ReturnType<typeof signedLog>>, anchors: Readonly<Record<string, Anchor>>) {
   const warnings: string[] = []
-  const { signer, streams } = world
+  const { signer, streams, store } = world
   let drawn = 0
   const random = { bytes: (length: number) => new Uint8Array(length).fill(++drawn) }
   const all = new LogAnchors({
-    ...{ signer, streams, keepers: ANCHOR_KEEPERS, clock: standing(), random, everyMs: null },
+    ...{ signer, store, streams, keepers: ANCHOR_KEEPERS, clock: standing(), random, everyMs: null },
     warn: (said) => void warnings.push(said),
   })
   await signer.sign()
@@ -66,7 +66,7 @@ test('a folder keeps every head, and refuses another head of the same size', asy
   const other = held[0]!.replace(/\n\d+\n/, `\n${length}\n`)
   writeFileSync(join(target, 'example.org_log', `${String(length).padStart(12, '0')}.checkpoint`), other)
   expect(await anchors.now()).toMatchObject([{ ok: false, message: expect.stringContaining('holds another head') }])
-  expect(anchors.failures.get('disk')?.message).toContain('holds another head')
+  expect((await world.store.failures()).get('anchor:disk')?.message).toContain('holds another head')
 })
 
 test('a log that was rewritten since an anchor differs from what the anchor holds', async () => {

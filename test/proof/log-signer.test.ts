@@ -1,10 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
+import { logKeyFile } from '../../adapters/vault/log-key.ts'
 import { openCheckpoint } from '../../domain/log/proof/checkpoint.ts'
 import { parseVkey } from '../../domain/log/proof/note.ts'
 import { eventLeaf } from '../../domain/log/proof/tree.ts'
 import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-proof.ts'
+import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { standing } from '../support/time/standing-clock.ts'
 import { signedLog } from './support.ts'
 
 test('a head covers every event before it, and each event is provably in it', async () => {
@@ -56,6 +63,34 @@ test('the heads of one origin are consistent over restarts, rotations and append
     }),
     { numRuns: 15 },
   )
+})
+
+test('a long log that was never signed is stored in parts and signed once', async () => {
+  await using world = await signedLog()
+  await world.write(21_000)
+  const folder = mkdtempSync(join(tmpdir(), 'keepup-long-'))
+  const events = await world.events()
+  const store = new SqliteTreeStore(join(folder, 'tree.db'), 'owner', async (from, to) =>
+    events.filter(({ position }) => position >= from && position <= to).map(({ hash }) => hash),
+  )
+  onTestFinished(() => {
+    store.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const parts: [leaves: number, signed: boolean][] = []
+  const grow = store.grow.bind(store)
+  store.grow = (growth) => {
+    parts.push([growth.leaves.length, growth.head !== null])
+    return grow(growth)
+  }
+  const { log, streams } = world
+  const [random, origin] = [{ bytes: (n: number) => new Uint8Array(n).fill(1) }, 'example.org/log']
+  const keys = logKeyFile(join(folder, 'log.key'))
+  const ports = { log, store, keys, streams, clock: standing(), random, origin, warn: () => {} }
+  const { size } = await new LogSigner({ ...ports, acceptedLosses: async () => 0 }).sign()
+  expect(parts.map(([, signed]) => signed)).toEqual([false, false, true])
+  for (const [leaves] of parts) expect(leaves).toBeLessThan(11_000)
+  expect(await verifyHeads({ log, store, acceptedLosses: 0 })).toMatchObject({ ok: true, signed: size, events: size })
 })
 
 test('without its key a log begins a new origin, and the old heads still hold', async () => {

@@ -39,7 +39,17 @@ export async function signedLog() {
     const acceptedLosses = async () => world.losses
     const warn = (text: string) => void warnings.push(text)
     const origin = 'example.org/log'
-    const signer = LogSigner.start({ log, store, keys, streams, clock, random, origin, acceptedLosses, warn })
+    const signer = LogSigner.start({
+      log,
+      store,
+      keys,
+      streams,
+      clock,
+      random,
+      origin,
+      acceptedLosses,
+      warn,
+    })
     const close = async (killed: boolean) => {
       dead = killed
       await signer.close()

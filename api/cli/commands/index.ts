@@ -55,6 +55,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['plan'], async () => (await import('./look/plan.ts')).planCommand),
   of(['models', 'explain'], async () => (await import('./look/models.ts')).modelsCommands),
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove/prove.ts')).proveCommands),
+  of(['trace'], async () => (await import('./look/trace.ts')).traceCommand),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),
   of(['pack'], async () => (await import('./prove/pack.ts')).packCommand),
   of(under('anchor', 'list', 'add', 'remove', 'now'), async () => (await import('./prove/anchor.ts')).anchorCommand),

@@ -20,6 +20,7 @@ import { OwnerError } from '../../process/owner/backend.ts'
 import type { Client } from '../client.ts'
 import type { LossReportAnswer } from '../output/loss-text.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
+import { checkHeads } from './heads.ts'
 import { checkRows } from './rows.ts'
 import { checkServers } from './servers.ts'
 import { checkEnd, checkStored } from './stored.ts'
@@ -253,7 +254,7 @@ export async function examine(
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(tables))]),
     ...(broken ? [] : await checkEnd(losses)),
-    ...(broken || damaged ? [] : await checkRows(client)),
+    ...(broken || damaged ? [] : [...(await checkRows(client)), ...(await checkHeads(client))]),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),

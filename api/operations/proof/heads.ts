@@ -17,9 +17,9 @@ export function treeOf({ proof: { store } }: Pick<Services, 'proof'>): TreeStore
   throw new Problem('NOT_SIGNED', 'the events of this log are not signed here; ask the process that writes the log')
 }
 
-/** The last signed head. A process that signs covers every event that the log holds now. */
+/** The last signed head. A process with the key first signs all current events. */
 export async function currentHead(s: Pick<Services, 'proof'>): Promise<SignedHead> {
-  const head = (await s.proof.signing()?.signer.sign()) ?? (await treeOf(s).lastHead())
+  const head = (await s.proof.signing()?.signer.latest()) ?? (await treeOf(s).lastHead())
   if (head !== null) return head
   throw new Problem('NOT_SIGNED', 'no head of this log was signed yet; ask the process that writes the log')
 }
@@ -85,8 +85,14 @@ async function heldByAnchors({ proof: { keepers }, streams }: Pick<Services, 'pr
   for (const [anchor, { kind, target, vkey }] of Object.entries(state?.anchors ?? {})) {
     for (const { origin } of state?.origins ?? []) {
       try {
-        const held = (await keepers[kind].held?.({ target, vkey }, origin)) ?? []
+        const held = await keepers[kind].held?.({ target, vkey }, origin)
+        if (held === undefined) continue
         checkpoints.push(...held.map((checkpoint) => ({ anchor, checkpoint })))
+        const left = state?.anchored[anchor]
+        if (left?.origin === origin && held.length === 0)
+          throw new Error(
+            `it holds no head of ${origin}, but it was left one of ${left.size} events; find out who removed it`,
+          )
       } catch (error) {
         problems.push({ code: 'ANCHOR', size: null, message: `the anchor ${anchor}: ${(error as Error).message}` })
         break

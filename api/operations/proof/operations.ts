@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { COSIGNATURE, parseVkey } from '../../../domain/log/proof/note.ts'
+import { ProofError } from '../../../domain/log/proof/proof-error.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
@@ -10,6 +11,7 @@ import type { Services } from '../services.ts'
 import { askerOf } from '../streams/record.ts'
 import { currentHead, headView, proveConsistency, proveEvent, treeOf, verifyProof } from './heads.ts'
 import * as schema from './schemas.ts'
+import { failureView, proofStatus } from './status.ts'
 
 const read = { right: 'log.verify' } as const
 const write = { right: 'system.operate' } as const
@@ -32,7 +34,17 @@ function checkAnchor({ kind, target, vkey }: { kind: string; target: string; vke
       'INVALID_REQUEST',
       kind === 'witness' ? 'vkey: a witness needs its verifier key' : 'vkey: only a witness has a key',
     )
-  if (vkey !== undefined) parseVkey(vkey)
+  if (vkey !== undefined && !isWitnessKey(vkey))
+    throw new Problem('INVALID_REQUEST', `vkey: expected the verifier key of a witness (type ${COSIGNATURE})`)
+}
+
+function isWitnessKey(vkey: string): boolean {
+  try {
+    return parseVkey(vkey).type === COSIGNATURE
+  } catch (error) {
+    if (error instanceof ProofError) return false
+    throw error
+  }
 }
 
 /** The signed heads of the log, the proofs that they allow, and the anchors that keep them elsewhere. */
@@ -44,6 +56,14 @@ export const PROOF_OPERATIONS = [
     output: schema.ProofHead,
     answers: { 200: 'The head' },
     run: async (s) => headView(await currentHead(s)),
+  }),
+  operation({
+    ...{ name: 'getProofStatus', http: 'GET /v1/proof/status', ...read },
+    summary: 'Whether the log is signed now, its last head, and what each anchor keeps',
+    input: {},
+    output: schema.ProofStatus,
+    answers: { 200: 'The status' },
+    run: proofStatus,
   }),
   operation({
     ...{ name: 'listProofHeads', http: 'GET /v1/proof/heads', ...read },
@@ -86,7 +106,11 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.RotateKey },
     output: schema.RotatedKey,
     answers: { 200: 'Replaced' },
-    run: async (s, { body: { by } }) => ({ vkey: await signingOf(s).signer.rotate(actorOf('user', by)) }),
+    async run(s, { body: { by, lost } }) {
+      const { signer } = signingOf(s)
+      const actor = actorOf('user', by)
+      return { vkey: lost === true ? await signer.beginAnew(actor) : await signer.rotate(actor) }
+    },
   }),
   operation({
     ...{ name: 'listAnchors', http: 'GET /v1/anchors', ...read },
@@ -96,12 +120,12 @@ export const PROOF_OPERATIONS = [
     answers: { 200: 'The anchors' },
     async run(s) {
       const state = await s.streams.state(proof, PROOF_ID)
-      const failures = s.proof.signing()?.anchors.failures
+      const failures = await s.proof.store?.failures()
       const anchors = Object.entries(state?.anchors ?? {}).map(([anchor, as]) => {
-        const failure = failures?.get(anchor)
+        const failure = failures?.get(`anchor:${anchor}`)
         return {
           ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
-          failure: failure === undefined ? null : { message: failure.message, at: new Date(failure.at).toISOString() },
+          failure: failure === undefined ? null : failureView(failure),
         }
       })
       return { anchors }
@@ -116,7 +140,7 @@ export const PROOF_OPERATIONS = [
     async run(s, { body }, caller) {
       const { by, anchor, kind, target, vkey } = body
       checkAnchor(body)
-      await signingOf(s).signer.sign()
+      await signingOf(s).signer.latest()
       const as = { kind, target, ...(vkey !== undefined && { vkey }) }
       const asker = await askerOf(s, caller, by, body)
       return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'add', anchor, as }, asker)) }
@@ -131,7 +155,9 @@ export const PROOF_OPERATIONS = [
     async run(s, { params: { anchor }, body }, caller) {
       mustWrite(s)
       const asker = await askerOf(s, caller, body.by, { remove: anchor })
-      return { anchor, ...(await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)) }
+      const done = await s.streams.submit(proof, PROOF_ID, { kind: 'remove', anchor }, asker)
+      await s.proof.store?.report(`anchor:${anchor}`, null).catch(() => undefined)
+      return { anchor, ...done }
     },
   }),
   operation({

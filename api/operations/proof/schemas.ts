@@ -73,7 +73,13 @@ export const VerifiedHeads = z
   })
   .meta({ id: 'VerifiedHeads' })
 
-export const RotateKey = z.strictObject({ by: By.optional() })
+export const RotateKey = z.strictObject({
+  by: By.optional(),
+  lost: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true: no machine has the current key any more, so a new origin begins with the new key' }),
+})
 export const RotatedKey = z.strictObject({ vkey: z.string() }).meta({ id: 'RotatedKey' })
 
 const AnchorName = z
@@ -97,6 +103,33 @@ export const AnchorChanged = z
   .strictObject({ anchor: z.string(), revision: z.int(), recorded: z.boolean() })
   .meta({ id: 'AnchorChanged' })
 
+const Failed = z.strictObject({ message: z.string(), at: z.string() })
+
+export const ProofStatus = z
+  .strictObject({
+    head: ProofHead.omit({ checkpoint: true }).nullable(),
+    unsignedSince: z
+      .string()
+      .nullable()
+      .meta({ description: 'The time of the oldest event that no head covers; null: there is none' }),
+    late: z.boolean().meta({ description: 'That event is older than a minute' }),
+    why: z.string().optional().meta({ description: 'Why the last attempt to sign failed' }),
+    keyMissing: z.boolean().meta({ description: 'This machine does not have the key, so another one must sign' }),
+    anchors: z
+      .array(
+        z.strictObject({
+          anchor: z.string(),
+          kind: z.string(),
+          target: z.string(),
+          size: z.int().nullable().meta({ description: 'The events of its last head; null: it has none yet' }),
+          anchoredAt: z.string().nullable(),
+          failure: Failed.nullable(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'ProofStatus' })
+
 export const AnchorList = z
   .strictObject({
     anchors: z
@@ -107,7 +140,7 @@ export const AnchorList = z
           target: z.string(),
           vkey: z.string().optional(),
           size: z.int().nullable().meta({ description: 'The events of its last head; null: it has none yet' }),
-          failure: z.strictObject({ message: z.string(), at: z.string() }).nullable(),
+          failure: Failed.nullable(),
         }),
       )
       .readonly(),

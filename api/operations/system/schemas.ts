@@ -34,6 +34,9 @@ export const Ready = z
       description:
         'Streams that the tables cannot take any further, which stop no other; null where the tables do not answer',
     }),
+    signed: z.boolean().nullable().meta({
+      description: 'A signed head covers every event that is older than a minute; null: not known',
+    }),
   })
   .meta({ id: 'Ready' })
 

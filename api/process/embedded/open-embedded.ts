@@ -96,9 +96,10 @@ export async function openEmbedded(
       const acceptedLosses = async () => (await readAcceptedLosses(log)).length
       const keys = logKeyFile(at.logKey)
       const origin = config.proof.origin ?? `keepup.local/${log.logId}`
-      const signer = LogSigner.start({ log, store, keys, streams, clock, random, origin, acceptedLosses, warn: tell })
+      const shared = { store, streams, clock, random, warn: tell }
+      const signer = LogSigner.start({ ...shared, log, keys, origin, acceptedLosses })
       const everyMs = config.proof.anchorEveryMs
-      const anchors = new LogAnchors({ signer, streams, keepers: ANCHOR_KEEPERS, clock, random, everyMs, warn: tell })
+      const anchors = new LogAnchors({ ...shared, signer, keepers: ANCHOR_KEEPERS, everyMs })
       signing = { signer, anchors }
     }
     const cache = new SqliteRequestCache(at.requestCache, clock)

@@ -58,7 +58,7 @@ async function mustBeFree(url: string, namespace: string): Promise<void> {
 }
 
 /** Tables in every schema of a deployment. The check of the tables covers the schema of the views. */
-const MARKS = { _blobs: 'blobs', _leases: 'leases' } as const
+const MARKS = { _blobs: 'blobs', _leases: 'leases', _proof: 'tree' } as const
 
 const isOfOthers = ({ holds }: { readonly holds: readonly string[] }, mark: string | undefined): boolean =>
   mark !== undefined && holds.length > 0 && !holds.includes(mark)

@@ -7,8 +7,10 @@ import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { withinOr } from '../../operations/concurrency/within-or.ts'
 import { onStderr } from '../../operations/notices.ts'
 import { Problem } from '../../operations/problem.ts'
+import type { ProofServices } from '../../operations/proof/services.ts'
 import type { Services } from '../../operations/services.ts'
 import type { ServersConfig } from '../config/config.ts'
+import { ANCHOR_KEEPERS } from '../host/anchor-keepers.ts'
 import { SystemClock } from '../host/clock.ts'
 import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
@@ -24,6 +26,7 @@ import { schemasOf } from './schemas.ts'
 import { settleNowAndThen } from './settle-agents.ts'
 import { sharedByCalls } from './shared-calls.ts'
 import { SharedTables } from './shared-tables.ts'
+import { openTree, signOnServers } from './sign-on-servers.ts'
 import { PostgresAuditor } from './sql-auditor.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
@@ -96,6 +99,8 @@ export async function openOnServers(
       mustRecord()
     }
     opened.push(() => closed.abort(new Error('keepup was closed')))
+    const store = await openTree(pool, schemas.proof, warn)
+    let signing: ReturnType<ProofServices['signing']> = null
     const services = compose(host, {
       agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
       ...kept,
@@ -114,10 +119,17 @@ export async function openOnServers(
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,
+      proof: { store, keepers: ANCHOR_KEEPERS, signing: () => signing },
       // Neither server counts bytes per run.
       sizes: async () => new Map(),
       close: () => opened.closeAll(),
     })
+    if (store !== null) {
+      const { gate } = kept.losses
+      const signed = signOnServers({ ...shared, config, log, store, services, gate, stays: mode === 'owner', warn })
+      opened.push(() => signed.close())
+      signing = signed.signing
+    }
     if (loss === null) settleNowAndThen(services, ttlMs, closed.signal, warn)
     return services
   } catch (error) {

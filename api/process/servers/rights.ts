@@ -35,8 +35,8 @@ const ASKED = `${OURS}
 
 /** Queries the rights without creating anything. Rejects with the client's error. */
 export async function rightsIn(pool: Pool, namespace: string): Promise<SchemaRights> {
-  const { leases, blobs, models, tables: views } = schemasOf(namespace)
-  const named = [views, `${views}_control`, leases, blobs, models]
+  const { leases, blobs, models, proof, tables: views } = schemasOf(namespace)
+  const named = [views, `${views}_control`, leases, blobs, models, proof]
   const generations = `^${views}_\\d{1,15}(_views)?$`
   return (await pool.query<SchemaRights>(ASKED, [named, leases, blobs, generations, views])).rows[0]!
 }

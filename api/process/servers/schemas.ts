@@ -4,4 +4,5 @@ export const schemasOf = (namespace: string) => ({
   blobs: `${namespace}_blobs`,
   leases: `${namespace}_leases`,
   models: `${namespace}_models`,
+  proof: `${namespace}_proof`,
 })

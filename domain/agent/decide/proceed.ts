@@ -169,7 +169,7 @@ function callModel(d: DecisionBuilder, id: string, attempt: number): boolean {
     revision: d.state.revision,
     prompt: inputs.prompt.revision,
     tools: inputs.toolset.revision,
-    inputs: inputsHash(inputs, d.rendered),
+    inputs: inputsHash(d.state.hashSalt, inputs, d.rendered),
   }
   d.emit('model_call_start', { attempt, purpose: 'turn', model: id, request, estimate, timeoutMs: info.timeoutMs })
   return true

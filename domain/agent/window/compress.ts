@@ -127,7 +127,7 @@ function askForSummary(d: DecisionBuilder, shown: ShownContext, turnModel: Model
     revision: d.state.revision,
     prompt: inputs.prompt.revision,
     tools: inputs.toolset.revision,
-    inputs: inputsHash(inputs, d.rendered),
+    inputs: inputsHash(d.state.hashSalt, inputs, d.rendered),
     segments: [...segments],
   }
   const attempt = d.state.compression.attempts + 1

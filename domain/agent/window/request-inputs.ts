@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../calls/model-call.ts'
 import { type ToolSpec, wireName } from '../../calls/tools/tool-spec.ts'
 import { canonicalBytes } from '../../log/canonical.ts'
-import { sha256 } from '../../log/ids.ts'
+import { saltedHash } from '../../log/ids.ts'
 import { asJson } from '../../log/json.ts'
 import type { Root } from '../../log/root.ts'
 import type { Purpose } from '../../tree/routing-config.ts'
@@ -61,8 +61,11 @@ export function requestInputs(
   return { ...asked, ...facts, segments: segmentsOf(compression, messages.count), ...summed, ...known, ...listed }
 }
 
-/** SHA-256 over all inputs; recorded facts are represented by their hashes. `rendered`: root of the messages' text. */
-export function inputsHash(given: RequestInputs, rendered: string): string {
+/**
+ * SHA-256 over the salt of hashes and all inputs; recorded facts are represented by their hashes. `rendered`: root of
+ * the messages' text. Without the salt, the hash would confirm a guess of an erased message.
+ */
+export function inputsHash(hashSalt: string, given: RequestInputs, rendered: string): string {
   const { prompt, toolset, defined, summary, knowledge, tasks, ...inputs } = given
   const facts = {
     ...{ prompt: prompt.hash, toolset: toolset.hash, defined: defined.hash },
@@ -70,7 +73,7 @@ export function inputsHash(given: RequestInputs, rendered: string): string {
     ...(knowledge === undefined ? {} : { knowledge: knowledge.hash }),
     ...(tasks === undefined ? {} : { tasks: tasks.changes }),
   }
-  return sha256(canonicalBytes({ ...inputs, ...facts, rendered }))
+  return saltedHash(hashSalt, canonicalBytes({ ...inputs, ...facts, rendered }))
 }
 
 export function parametersOf({ model, maxOutputTokens, prompt, toolset, defined }: RequestInputs) {

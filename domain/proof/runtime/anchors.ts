@@ -4,28 +4,26 @@ import { parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64 } from '../../log/proof/encoding.ts'
 import { splitNote } from '../../log/proof/note.ts'
 import type { Clock, Random } from '../../ports/index.ts'
-import type { AnchorKeeper, SignedHead } from '../../ports/proof.ts'
+import type { AnchorKeeper, Failure, SignedHead, TreeStore } from '../../ports/proof.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
-import { alarm } from '../../stream/runtime/time-limit.ts'
+import { alarm, within } from '../../stream/runtime/time-limit.ts'
 import type { AnchorKind } from '../events.ts'
 import { type Anchor, PROOF_ID, type ProofState, proof } from '../kind.ts'
 import type { LogSigner } from './log-signer.ts'
 
 export interface AnchorPorts {
   readonly signer: LogSigner
+  /** Remembers the failures. */
+  readonly store: TreeStore
   readonly streams: Streams
   readonly keepers: Readonly<Record<AnchorKind, AnchorKeeper>>
   readonly clock: Clock
   readonly random: Random
   /** The time between two rounds, in ms; null: on demand only. */
   readonly everyMs: number | null
+  /** Whether this process makes the rounds now; absent: always. */
+  readonly active?: () => boolean
   readonly warn: (text: string) => void
-}
-
-/** The last attempt to use an anchor that failed. `at`: ms since the epoch. */
-export interface AnchorFailure {
-  readonly message: string
-  readonly at: number
 }
 
 export type Anchored = { readonly anchor: string; readonly size: number } & (
@@ -34,12 +32,13 @@ export type Anchored = { readonly anchor: string; readonly size: number } & (
 )
 
 const SYSTEM: Actor = { kind: 'system', id: 'anchors' }
+/** How long the end waits for a running round, in ms. */
+const CLOSE_MS = 3_000
 
 /** Leaves signed heads with the log's anchors: in rounds and on demand. A failing anchor delays nothing else. */
 export class LogAnchors {
   readonly #ports: AnchorPorts
-  readonly failures = new Map<string, AnchorFailure>()
-  /** The size of the log after the last round. A log that only recorded its anchors needs no new round. */
+  /** The size of the log after a round in which nothing but the anchors was recorded; -1: a new round is needed. */
   #quiet = -1
   #running: Promise<unknown> = Promise.resolve()
   #cancel = () => {}
@@ -60,7 +59,7 @@ export class LogAnchors {
   async close(): Promise<void> {
     this.#closed = true
     this.#cancel()
-    await this.#running
+    await within(this.#ports.clock, CLOSE_MS, 'a round of anchors', this.#running).catch(() => undefined)
   }
 
   #later(): void {
@@ -74,19 +73,25 @@ export class LogAnchors {
   }
 
   async #due(): Promise<void> {
-    const state = await this.#ports.streams.state(proof, PROOF_ID)
+    const { signer, streams, active = () => true } = this.#ports
+    if (!active()) return
+    const state = await streams.state(proof, PROOF_ID)
     if (Object.keys(state?.anchors ?? {}).length === 0) return
-    if ((await this.#ports.signer.sign()).size === this.#quiet) return
+    if ((await signer.latest())?.size === this.#quiet || this.#closed) return
     for (const done of await this.now()) if (!done.ok) this.#ports.warn(`the anchor ${done.anchor}: ${done.message}`)
   }
 
   async #round(only: string | undefined, by: Actor): Promise<readonly Anchored[]> {
     const { signer, streams } = this.#ports
-    const head = await signer.sign()
+    const head = await signer.latest()
+    if (head === null) return []
     const state = await streams.state(proof, PROOF_ID)
-    const chosen = Object.entries(state?.anchors ?? {}).filter(([anchor]) => only === undefined || anchor === only)
+    const all = Object.entries(state?.anchors ?? {})
+    const chosen = all.filter(([anchor]) => only === undefined || anchor === only)
     const done = await Promise.all(chosen.map(([anchor, as]) => this.#one(anchor, as, head, state, by)))
-    this.#quiet = (await signer.sign()).size
+    const after = (await signer.latest())?.size
+    const isQuiet = after === head.size + done.length && done.length === all.length && done.every(({ ok }) => ok)
+    this.#quiet = isQuiet ? after : -1
     return done
   }
 
@@ -110,12 +115,17 @@ export class LogAnchors {
         },
         { by, commandId: `anchor:${hex(random.bytes(16))}` },
       )
-      this.failures.delete(anchor)
+      await this.#report(anchor, null)
       return { anchor, size, ok: true }
     } catch (error) {
       const { message } = error as Error
-      this.failures.set(anchor, { message, at: clock.now() })
+      await this.#report(anchor, { message, at: clock.now() })
       return { anchor, size, ok: false, message }
     }
+  }
+
+  /** A failure that cannot be stored is still in the answer. */
+  async #report(anchor: string, failure: Failure | null): Promise<void> {
+    await this.#ports.store.report(`anchor:${anchor}`, failure).catch(() => undefined)
   }
 }

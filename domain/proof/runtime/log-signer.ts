@@ -1,4 +1,5 @@
 import type { Cursor } from '../../log/cursor.ts'
+import type { DamagedEvent } from '../../log/damage.ts'
 import type { Actor, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { type LogCheckpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
@@ -16,13 +17,15 @@ import {
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf, type StoredHash } from '../../log/proof/tree.ts'
 import { type ProofPlan, planConsistency, planInclusion } from '../../log/proof/tree-proof.ts'
 import type { Clock, EventLog, Random } from '../../ports/index.ts'
-import type { SignedHead, SigningKeys, TreeStore } from '../../ports/proof.ts'
+import type { SignedHead, SigningKeys, TreeLeaf, TreeStore } from '../../ports/proof.ts'
 import { StreamError } from '../../stream/errors.ts'
+import { isUnavailable } from '../../stream/runtime/append-retry.ts'
 import { Mutex } from '../../stream/runtime/concurrency.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
 import { alarm } from '../../stream/runtime/time-limit.ts'
+import { isKeyElsewhere, isOvertaken, keyElsewhere } from '../errors.ts'
 import type { TreeHead } from '../events.ts'
-import { currentOrigin, PROOF_ID, type ProofState, proof } from '../kind.ts'
+import { currentOrigin, PROOF_ID, PROOF_STREAM, type ProofState, proof } from '../kind.ts'
 
 export interface SignerPorts {
   readonly log: EventLog
@@ -35,19 +38,31 @@ export interface SignerPorts {
   readonly origin: string
   /** The number of losses of the log that people have accepted. */
   readonly acceptedLosses: () => Promise<number>
+  /** Other machines sign this log too, so a key that is missing here does not begin a new origin. Default false. */
+  readonly shared?: boolean
   readonly warn: (text: string) => void
 }
 
 /** The longest time from an event to a signature over it, in ms, and the number of events that are signed at once. */
 const SIGN_MS = 1_000
 const SIGN_EVENTS = 1_000
+/** The pause before another attempt after a failed signature, in ms. */
+const AGAIN_MS = 5_000
+/** The number of leaves in memory at which the tree is stored without a head. */
+const STORED_LEAVES = 10_000
+/** How often a signature begins again because another process was faster. */
+const MAX_OVERTAKEN = 5
+/** The longest wait for a head that another machine signs, and the pause between two looks, in ms. */
+const ELSEWHERE_MS = 3_000
+const LOOK_MS = 100
 
 const SYSTEM = { kind: 'system', id: 'signer' } as const
 
 /**
- * Keeps the tree of the log's events and signs its heads: one second after an event, after 1,000 events, at the end and
- * on demand. At most one per log. Two signed heads of one origin are always consistent: when the log does not continue
- * the last signed head, or the key of the origin is lost, a new origin begins.
+ * Keeps the tree of the log's events and signs its heads: while it follows the log, one second after an event and after
+ * 1,000 events; at the end and on demand. Several processes may sign one log on demand: the store takes only a tree that
+ * continues the stored one, and the loser loads it again. Two signed heads of one origin are always consistent: when the
+ * log does not continue the last signed head, or the key of the origin is lost, a new origin begins.
  */
 export class LogSigner {
   readonly #ports: SignerPorts
@@ -56,34 +71,104 @@ export class LogSigner {
   #edge: Edge = EMPTY_EDGE
   #cursor: Cursor | null = null
   #hashes: StoredHash[] = []
-  #positions: number[] = []
+  #leaves: TreeLeaf[] = []
   /** The last signed head of the current key; null: none yet. */
   #head: SignedHead | null = null
   #key: NoteSigner | null = null
   /** The last signed checkpoint, while the log is not known to continue it; null: it does. */
   #broken: LogCheckpoint | null = null
+  /** An event of a newer version that was read; null: none. */
+  #newer: LogError | null = null
   #following: Promise<void> = Promise.resolve()
-  /** The last reported failure. */
+  /** The last reported failure; null: none since the last signature. */
   #failure: string | null = null
   #cancelAlarm: (() => void) | null = null
+  /** Ends {@link follow}. Null: this process does not follow the log. */
+  #over: AbortController | null = null
 
-  private constructor(ports: SignerPorts) {
+  /** Signs only on demand. */
+  constructor(ports: SignerPorts) {
     this.#ports = ports
   }
 
   /** Starts to follow the log. Failures of the store or the key are reported and stop the signatures, not the log. */
   static start(ports: SignerPorts): LogSigner {
     const signer = new LogSigner(ports)
-    signer.#following = signer.#follow().catch((error: Error) => signer.#fail(error))
+    signer.#following = signer.follow(signer.#end.signal).catch((error: Error) => signer.#fail(error))
     return signer
   }
 
-  /** Signs everything that the log holds now, unless a signed head covers it. */
+  /**
+   * Follows the log and signs it until the signal aborts. Rejects if the log cannot be followed, with `KEY_ELSEWHERE` if
+   * this machine does not have the key, and with `LOG_NEWER` at an event of a newer version.
+   */
+  async follow(signal: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    this.#over = over
+    try {
+      await this.#mutex.run(() => this.#catchUp())
+      if (this.#leaves.length > 0) this.#signSoon()
+      const end = AbortSignal.any([signal, over.signal])
+      for await (const page of this.#ports.log.subscribe(this.#cursor, end, this.#reading))
+        await this.#mutex.run(() => this.#heard(page))
+    } finally {
+      this.#over = null
+      this.#cancelAlarm?.()
+      this.#cancelAlarm = null
+    }
+    if (!signal.aborted) over.signal.throwIfAborted()
+  }
+
+  async #heard(page: readonly RecordedEvent[]): Promise<void> {
+    try {
+      if (this.#cursor === null) await this.#catchUp()
+      await this.#add(page)
+      if (this.#leaves.length >= SIGN_EVENTS && this.#failure === null) await this.#signed()
+      else if (this.#leaves.length > 0) this.#signSoon()
+    } catch (error) {
+      this.#fail(error as Error)
+      this.#signSoon()
+    }
+  }
+
+  /** Signs all current events of the log, unless a signed head covers them. */
   sign(): Promise<SignedHead> {
-    return this.#mutex.run(async () => {
-      await this.#catchUp()
-      return this.#signed()
-    })
+    return this.#mutex.run(() => this.#signAll())
+  }
+
+  /**
+   * The head of all current events. Without the key: the last head, after a short wait for the signing machine; null:
+   * no head was signed yet.
+   */
+  async latest(): Promise<SignedHead | null> {
+    const signed = await this.#mutex.run(() =>
+      this.#signAll().catch((error: unknown) => {
+        if (!isKeyElsewhere(error)) throw error
+        const { size } = this.#edge
+        // Leaves in memory would grow with the log.
+        this.#forget()
+        return size
+      }),
+    )
+    if (typeof signed !== 'number') return signed
+    const { store, clock } = this.#ports
+    for (let waited = 0; ; waited += LOOK_MS) {
+      const head = await store.lastHead()
+      if (waited >= ELSEWHERE_MS || (head !== null && head.size >= signed)) return head
+      await clock.sleep(LOOK_MS)
+    }
+  }
+
+  /** Whether this machine has the key with this verifier key. */
+  async hasKey(vkey: string): Promise<boolean> {
+    return (await this.#ports.keys.read()).some(({ key }) => formatVkey(key) === vkey)
+  }
+
+  /** Why this machine cannot sign the log. Null: it has the key, or the log was never signed. */
+  async missingKey(): Promise<string | null> {
+    const state = await this.#ports.streams.state(proof, PROOF_ID)
+    const { known, vkey } = await this.#owned(state)
+    return state === null || known !== undefined ? null : lacks(currentOrigin(state).origin, vkey)
   }
 
   /** The proof that the leaf `index` is in the tree of `size` leaves. */
@@ -99,6 +184,7 @@ export class LogSigner {
   /** Replaces the origin's key. The old key signs the new one. Returns the new verifier key. */
   rotate(by: Actor): Promise<string> {
     return this.#mutex.run(async () => {
+      await this.#catchUp()
       const old = await this.#ready()
       const { random, keys, streams } = this.#ports
       const made = noteSigner(old.key.name, random.bytes(32), ED25519)
@@ -109,17 +195,24 @@ export class LogSigner {
       await streams.submit(
         proof,
         PROOF_ID,
-        { kind: 'rotate', vkey, note },
-        {
-          by,
-          commandId: `rotate:${made.key.id}`,
-        },
+        { kind: 'rotate', old: formatVkey(old.key), vkey, note },
+        { by, commandId: `rotate:${made.key.id}` },
       )
-      this.#key = made
-      this.#head = null
-      await this.#catchUp()
-      await this.#signed()
+      await this.#signAll()
       return vkey
+    })
+  }
+
+  /** Begins a new origin because no machine has the key of the current one. Returns the new verifier key. */
+  beginAnew(by: Actor): Promise<string> {
+    return this.#mutex.run(async () => {
+      const state = await this.#ports.streams.state(proof, PROOF_ID)
+      if (state !== null && (await this.#owned(state)).known !== undefined)
+        throw new StreamError('KEY_HERE', 'this machine has the key of the log; replace it without "lost"')
+      const key = await this.#made(state)
+      await this.#begin(key, state === null ? 'first' : 'key_lost', by)
+      await this.#signAll()
+      return formatVkey(key.key)
     })
   }
 
@@ -131,7 +224,7 @@ export class LogSigner {
     await this.#mutex
       .run(async () => {
         await this.#catchUp()
-        if (!this.#isNew) await this.#signed()
+        if (!this.#isNew) await this.#signAll()
       })
       .catch((error: Error) => this.#fail(error))
   }
@@ -140,29 +233,34 @@ export class LogSigner {
     return plan.build(await Promise.all(plan.tiles.map((tile) => this.#ports.store.tile(tile))))
   }
 
-  async #follow(): Promise<void> {
-    const { signal } = this.#end
-    await this.#mutex.run(() => this.#catchUp())
-    for await (const page of this.#ports.log.subscribe(this.#cursor, signal)) {
-      await this.#mutex.run(async () => {
-        this.#add(page)
-        if (this.#positions.length >= SIGN_EVENTS) await this.#signed()
-        else if (this.#positions.length > 0) this.#signSoon()
-      })
-    }
-  }
-
   /** The log holds only its identity. A program that was refused must leave such a log as it found it. */
   get #isNew(): boolean {
     return this.#edge.size <= 1
   }
 
+  /** Signs after a while, unless that is planned already, and later after a failure. */
   #signSoon(): void {
-    if (this.#cancelAlarm !== null || this.#isNew) return
-    this.#cancelAlarm = alarm(this.#ports.clock, SIGN_MS, () => {
+    if (this.#cancelAlarm !== null || this.#over === null || this.#isNew) return
+    this.#cancelAlarm = alarm(this.#ports.clock, this.#failure === null ? SIGN_MS : AGAIN_MS, () => {
       this.#cancelAlarm = null
-      if (!this.#end.signal.aborted) this.#mutex.run(() => this.#signed()).catch((error: Error) => this.#fail(error))
+      this.sign().catch((error: Error) => {
+        this.#fail(error)
+        this.#signSoon()
+      })
     })
+  }
+
+  /** Signs all current events. Begins again when another process was faster. */
+  async #signAll(): Promise<SignedHead> {
+    for (let overtaken = 0; ; overtaken += 1) {
+      try {
+        await this.#catchUp()
+        return await this.#signed()
+      } catch (error) {
+        if (!isOvertaken(error) || overtaken === MAX_OVERTAKEN) throw error
+        this.#forget()
+      }
+    }
   }
 
   /** Loads the stored tree and adds the events that the log has beyond it. */
@@ -176,7 +274,7 @@ export class LogSigner {
       } else if (this.#edge.size === 0) this.#broken = await this.#lastCheckpoint()
     }
     try {
-      for await (const page of log.readAll(this.#cursor, { bodies: false })) this.#add(page)
+      for await (const page of log.readAll(this.#cursor, this.#reading)) await this.#add(page)
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'CURSOR_MISMATCH') throw error
       await this.#rebuild()
@@ -187,25 +285,62 @@ export class LogSigner {
   async #rebuild(): Promise<void> {
     const { log, store } = this.#ports
     await store.clear()
+    this.#forget()
+    this.#broken = await this.#lastCheckpoint()
+    for await (const page of log.readAll(null, this.#reading)) await this.#add(page)
+  }
+
+  /** Forgets everything that was loaded or not stored yet. */
+  #forget(): void {
     this.#edge = EMPTY_EDGE
     this.#cursor = null
     this.#hashes = []
-    this.#positions = []
-    this.#broken = await this.#lastCheckpoint()
-    for await (const page of log.readAll(null, { bodies: false })) this.#add(page)
+    this.#leaves = []
+    this.#head = null
+    this.#key = null
+    this.#broken = null
   }
 
-  #add(page: readonly RecordedEvent[]): void {
+  /** Every program must read the same leaves, so an event of a newer version ends the signatures of this one. */
+  readonly #reading = {
+    bodies: false,
+    everyKind: true,
+    onDamage: ({ code, message }: DamagedEvent) => {
+      if (code === 'FORMAT_NEWER') this.#newer = new LogError('LOG_NEWER', message)
+    },
+  } as const
+
+  async #add(page: readonly RecordedEvent[]): Promise<void> {
+    const newer = this.#newer
+    this.#newer = null
+    if (newer !== null) throw newer
     for (const event of page) {
       // A page of the subscription can repeat events of a catch-up.
       if (this.#cursor !== null && event.position <= this.#cursor.position) continue
-      const { edge, completed } = appendLeaves(this.#edge, [eventLeaf(event.hash)])
+      const { position, hash, header } = event
+      const { edge, completed } = appendLeaves(this.#edge, [eventLeaf(hash)])
       this.#edge = edge
-      this.#hashes.push(...completed)
-      this.#positions.push(event.position)
+      this.#hashes.push(...completed.filter(({ level }) => level > 0))
+      this.#leaves.push({ position, stream: header.stream, revision: header.revision, hash })
       this.#cursor = this.#ports.log.cursor(event)
+      // A head that covers the change of a key is signed with the new key.
+      if (header.stream === PROOF_STREAM && header.type.startsWith('log_key_')) this.#key = null
       if (this.#broken?.size === edge.size && equalBytes(this.#broken.root, edgeRoot(edge))) this.#broken = null
     }
+    if (this.#leaves.length >= STORED_LEAVES && this.#broken === null) await this.#store(null)
+  }
+
+  /** Stores the new leaves and hashes. Forgets the tree when another process has moved the stored one. */
+  async #store(head: SignedHead | null): Promise<void> {
+    const [edge, cursor, hashes, leaves] = [this.#edge, this.#cursor!, this.#hashes, this.#leaves]
+    try {
+      await this.#ports.store.grow({ edge, cursor, hashes, leaves, head })
+    } catch (error) {
+      if (isOvertaken(error)) this.#forget()
+      throw error
+    }
+    this.#hashes = []
+    this.#leaves = []
   }
 
   async #lastCheckpoint(): Promise<LogCheckpoint | null> {
@@ -216,7 +351,7 @@ export class LogSigner {
   /** Signs the tree as it is, and stores it. */
   async #signed(): Promise<SignedHead> {
     const key = await this.#ready()
-    const { store, clock } = this.#ports
+    const { clock } = this.#ports
     this.#cancelAlarm?.()
     this.#cancelAlarm = null
     const { size } = this.#edge
@@ -224,15 +359,7 @@ export class LogSigner {
     const origin = key.key.name
     const note = signCheckpoint({ origin, size, root: edgeRoot(this.#edge) }, key)
     const head = { origin, size, note, at: clock.now() }
-    await store.grow({
-      edge: this.#edge,
-      cursor: this.#cursor!,
-      hashes: this.#hashes,
-      positions: this.#positions,
-      head,
-    })
-    this.#hashes = []
-    this.#positions = []
+    await this.#store(head)
     this.#head = head
     this.#failure = null
     return head
@@ -244,12 +371,9 @@ export class LogSigner {
    */
   async #ready(): Promise<NoteSigner> {
     if (this.#key !== null && this.#broken === null) return this.#key
-    const { streams, keys, store } = this.#ports
+    const { streams, store, shared } = this.#ports
     const state = await streams.state(proof, PROOF_ID)
-    const owned = await keys.read()
-    const current = state === null ? null : currentOrigin(state)
-    const vkey = current?.vkeys.at(-1)
-    const known = owned.find(({ key }) => formatVkey(key) === vkey)
+    const { owned, known, vkey } = await this.#owned(state)
     // The origin began after the head, so that a process ended between the two.
     if (this.#broken !== null && known !== undefined && this.#broken.origin !== known.key.name) this.#broken = null
     if (known !== undefined && this.#broken === null) {
@@ -260,13 +384,28 @@ export class LogSigner {
     }
     const reason = this.#reason(state, owned)
     if (reason === 'loss') await this.#mustBeAccepted(state)
+    else if (shared === true) await this.#mustBeFirst(state, vkey)
     const key = await this.#made(state)
-    await this.#begin(key, reason)
-    this.#key = key
+    await this.#begin(key, reason, SYSTEM)
     this.#head = null
     this.#broken = null
     await this.#catchUp()
+    this.#key = key
     return key
+  }
+
+  /** The keys of this machine. `known`: the key with the verifier key of the current origin. */
+  async #owned(state: ProofState | null) {
+    const owned = await this.#ports.keys.read()
+    const vkey = state === null ? undefined : currentOrigin(state).vkeys.at(-1)
+    return { owned, vkey, known: owned.find(({ key }) => formatVkey(key) === vkey) }
+  }
+
+  /** Throws if the log was signed before: another machine has the key. */
+  async #mustBeFirst(state: ProofState | null, vkey: string | undefined): Promise<void> {
+    const origin = state === null ? (await this.#ports.store.lastHead())?.origin : currentOrigin(state).origin
+    if (origin === undefined) return
+    throw keyElsewhere(lacks(origin, vkey))
   }
 
   /** Throws unless a person has accepted a loss since the last origin that began with one. */
@@ -299,19 +438,30 @@ export class LogSigner {
     return key
   }
 
-  async #begin({ key }: NoteSigner, reason: 'first' | 'loss' | 'key_lost'): Promise<void> {
+  async #begin({ key }: NoteSigner, reason: 'first' | 'loss' | 'key_lost', by: Actor): Promise<void> {
     const last = await this.#lastCheckpoint()
     const after: TreeHead | null = last && { origin: last.origin, size: last.size, root: base64(last.root) }
     const command = { kind: 'begin', origin: key.name, vkey: formatVkey(key), reason, after } as const
-    await this.#ports.streams.submit(proof, PROOF_ID, command, { by: SYSTEM, commandId: `begin:${key.id}` })
+    await this.#ports.streams.submit(proof, PROOF_ID, command, { by, commandId: `begin:${key.id}` })
   }
 
   #fail(error: Error): void {
-    if (error.message === this.#failure) return
-    this.#failure = error.message
-    this.#ports.warn(`the log's heads are not signed: ${error.message}`)
+    const { message } = error
+    if (message === this.#failure) return
+    // Another machine or program can sign the log, so this is no failure of the log.
+    if (isKeyElsewhere(error) || (error instanceof LogError && error.code === 'LOG_NEWER'))
+      return this.#over?.abort(error)
+    // Other parts report outages.
+    if (!isUnavailable(error)) this.#ports.warn(`the log's heads are not signed: ${message}`)
+    this.#failure = message
+    const { store, clock } = this.#ports
+    // Other processes show it, as far as the store works. It is over when a later head is signed.
+    store.report('signer', { message, at: clock.now() }).catch(() => undefined)
   }
 }
+
+const lacks = (origin: string, vkey = '') =>
+  `this machine does not have the key of ${origin}${vkey === '' ? '' : ` (${vkey})`}, so it leaves the signatures to others`
 
 function isSignedBy({ key }: NoteSigner, { note }: SignedHead): boolean {
   try {

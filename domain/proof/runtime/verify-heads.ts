@@ -1,3 +1,5 @@
+import type { DamagedEvent } from '../../log/damage.ts'
+import { LogError } from '../../log/errors.ts'
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
@@ -45,7 +47,8 @@ const PAGE = 500
 
 /**
  * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints that
- * anchors hold now. Reads the headers of the whole log once, in constant memory.
+ * anchors hold now. Reads the headers of the whole log once, in constant memory. Rejects with `LOG_NEWER` at an event of
+ * a newer version.
  */
 export async function verifyHeads(
   {
@@ -92,7 +95,12 @@ export async function verifyHeads(
   }
   let edge = EMPTY_EDGE
   let next = 0
-  for await (const page of log.readAll(null, { bodies: false })) {
+  let newer: string | null = null
+  const onDamage = ({ code, message }: DamagedEvent) => {
+    if (code === 'FORMAT_NEWER') newer = message
+  }
+  for await (const page of log.readAll(null, { bodies: false, everyKind: true, onDamage })) {
+    if (newer !== null) throw new LogError('LOG_NEWER', newer)
     for (const event of page) {
       edge = appendLeaves(edge, [eventLeaf(event.hash)]).edge
       for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)

@@ -261,6 +261,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       'log',
       'log end',
       'rows',
+      'signed heads',
       'git',
       'sandbox',
       'model keys',

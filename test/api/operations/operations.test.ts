@@ -53,6 +53,7 @@ describe('the table of operations', () => {
         'exportRun',
         'exportStream',
         'getDocument',
+        'getMetrics',
         'getToolResult',
       ],
       ...[

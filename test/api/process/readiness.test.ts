@@ -14,7 +14,7 @@ it('says without a token that both answer, or which does not, and keeps the reas
   const well = await world.http.request(READY)
   expect([well.status, await bodyOf(well)]).toEqual([
     200,
-    { ready: true, log: 'answers', tables: 'answers', parked: 0 },
+    { ready: true, log: 'answers', tables: 'answers', parked: 0, signed: true },
   ])
   const answer: { log: Trouble | null; tables: Trouble | null } = { log: null, tables: null }
   const { http } = appOver({ ...world.services, ready: async () => answer }, world.model)
@@ -26,7 +26,8 @@ it('says without a token that both answer, or which does not, and keeps the reas
       Object.assign(answer, { [part]: { state, why: 'no route to a-secret-host' }, [other]: null })
       const found = await http.request(READY)
       const parked = part === 'tables' ? null : 0
-      const body = { ready: false, [part]: state, [other]: 'answers', parked }
+      const signed = part === 'log' ? null : true
+      const body = { ready: false, [part]: state, [other]: 'answers', parked, signed }
       expect([found.status, await bodyOf(found)]).toEqual([503, body])
     }
   }
@@ -88,4 +89,11 @@ it('is not ready while a loss of the log is open, or where this process must sta
     const answer = await http.request(READY)
     expect([answer.status, await bodyOf(answer)]).toMatchObject([503, { ready: false, log: 'unusable' }])
   }
+})
+
+it('gives monitors gauges of the signed heads, with the token', async () => {
+  expect((await world.http.request('http://localhost/v1/metrics')).status).toBe(401)
+  const answer = await world.ask('GET', '/v1/metrics')
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(await answer.text()).toMatch(/\nkeepup_log_key_missing 0\n/)
 })

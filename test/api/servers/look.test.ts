@@ -13,11 +13,11 @@ describeWithSharedPostgres('a look at servers', (server) => {
       folder.clean()
       await eventstore.stop()
     })
-    const env = { KEEPUP_EVENTSTORE: eventstore.url, KEEPUP_POSTGRES: server().url, KEEPUP_NAMESPACE: 'ns' }
+    const env = { KEEPUP_EVENTSTORE: eventstore.url, KEEPUP_POSTGRES: server().url, KEEPUP_NAMESPACE: 'seen' }
     expect(await inProcess(['--data', folder.data, 'release', '--all'], env)).toMatchObject({ code: 0 })
     // From the first connection to PostgreSQL on the event store is gone.
     const postgres = await wayTo(server().url, () => void eventstore.kill())
-    const seen = await lookAtServers({ eventstore: eventstore.url, postgres, namespace: 'ns' } as never)
+    const seen = await lookAtServers({ eventstore: eventstore.url, postgres, namespace: 'seen' } as never)
     expect(seen.eventstore).toMatchObject({ code: 'LOG_UNAVAILABLE' })
     expect(seen.postgres).toMatchObject({ tables: { behind: null, ahead: false, damage: null } })
   })

@@ -8,12 +8,14 @@ import { ProofTab } from './proof-tab.tsx'
 import { RawTab } from './raw-tab.tsx'
 import { RequestTab } from './request-tab.tsx'
 import { StateTab } from './state-tab.tsx'
+import { TraceTab } from './trace-tab.tsx'
 
 const TABS = [
   ['event', 'Event'],
   ['state', 'State'],
   ['diff', 'Diff'],
   ['files', 'Files'],
+  ['trace', 'Trace'],
   ['raw', 'Raw'],
   ['request', 'Request'],
   ['proof', 'Proof'],
@@ -42,6 +44,7 @@ export function DetailPane({ governed, ...props }: DetailProps & { governed: boo
           {tab === 'state' && <StateTab {...props} />}
           {tab === 'diff' && <DiffTab {...props} />}
           {tab === 'files' && <FilesTab {...props} />}
+          {tab === 'trace' && <TraceTab {...props} />}
           {tab === 'raw' && <RawTab {...props} />}
           {tab === 'request' && <RequestTab {...props} />}
           {tab === 'proof' && <ProofTab {...props} />}

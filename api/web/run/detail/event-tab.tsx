@@ -2,9 +2,11 @@ import { useEffect } from 'preact/hooks'
 import { substance } from '../../../cli/output/event-text.ts'
 import { bytes } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
+import { setQuery } from '../../page/router.ts'
 import { instant } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
+import { ProofButton } from '../../parts/proof-button.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import { goTo } from '../position.ts'
@@ -28,6 +30,12 @@ export function EventTab({ agent, place }: DetailProps) {
         #{place} {event.type}
       </h2>
       <Facts event={event} />
+      <p>
+        <button type="button" class="link" onClick={() => setQuery({ tab: 'trace', line: null })}>
+          Where did this come from?
+        </button>{' '}
+        <ProofButton stream={event.stream} revision={event.revision} />
+      </p>
       {work?.kind === 'tool' ? <ToolCall start={start} end={end} /> : <Plain event={event} />}
       {work !== undefined && work.to !== null && (
         <p>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { FileBlame } from '../../../operations/files/schemas.ts'
 import { api, take } from '../../client/api.ts'
-import { jump } from '../../page/router.ts'
+import { jump, setQuery } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -44,9 +44,15 @@ export function BlamedFile({ runId, agentId, step, path }: At) {
               return (
                 <div key={i} class="blame-part">
                   <Writer runId={runId} source={source === null ? null : sources[source]!} />
-                  <span class="quiet mono" aria-hidden="true">
+                  <button
+                    type="button"
+                    class="link mono"
+                    title="Where did this line come from?"
+                    aria-label={`Where did line ${from} come from?`}
+                    onClick={() => setQuery({ tab: 'trace', line: String(from) })}
+                  >
                     {from}
-                  </span>
+                  </button>
                   <pre>
                     <Foreign text={text} />
                   </pre>

@@ -45,7 +45,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
         ? 'something that came before it was erased'
         : rebuilt == null
           ? `assembler ${assembler}, which made it, is not part of this build; use the build that made it`
-          : inputsHash(inputs, transcript.rendered.hash) === sent
+          : inputsHash(state.hashSalt, inputs, transcript.rendered.hash) === sent
             ? null
             : 'its prompt, tools or messages come out different here'
       if (fault !== null || rebuilt == null) throw notRebuildable(agentId, turn, fault)

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import { LogError } from '../../../domain/log/errors.ts'
+import type { SignedHead, StoredTree } from '../../../domain/ports/proof.ts'
+import { showAnchors } from '../../../projections/index.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import type { Services } from '../services.ts'
+import type { ProofStatus } from './schemas.ts'
+
+/** An event is late when no head covers it for this time, in ms. */
+const LATE_MS = 60_000
+
+/** The last signed head, whether it covers the log, and the last head of each anchor. Signs nothing. */
+export async function proofStatus(
+  s: Pick<Services, 'proof' | 'log' | 'read' | 'clock'>,
+): Promise<z.infer<typeof ProofStatus>> {
+  const { store } = s.proof
+  const { value } = await s.read.rows(showAnchors)
+  const signer = s.proof.signing()?.signer
+  const keyMissing = value.vkey !== null && signer !== undefined && !(await signer.hasKey(value.vkey))
+  const failures = await store?.failures()
+  const anchors = value.anchors.map(({ anchor, kind, target, size, anchored_at }) => {
+    const failure = failures?.get(`anchor:${anchor}`)
+    return {
+      ...{ anchor, kind, target, size, anchoredAt: anchored_at },
+      failure: failure ? failureView(failure) : null,
+    }
+  })
+  const tree = await treeStatus(s)
+  const late = tree.unsignedSince !== null && s.clock.now() - Date.parse(tree.unsignedSince) > LATE_MS
+  const failure = failures?.get('signer')
+  const isOver = tree.head !== null && failure !== undefined && failure.at <= Date.parse(tree.head.signedAt)
+  const why = tree.why ?? (isOver ? undefined : failure?.message)
+  return { head: tree.head, unsignedSince: tree.unsignedSince, late, keyMissing, anchors, ...omitUndefined({ why }) }
+}
+
+/** Whether a head covers every event that is older than a minute. Null: not known. */
+export async function isSigned(s: Pick<Services, 'proof' | 'log' | 'clock'>): Promise<boolean | null> {
+  if (s.proof.store === null) return null
+  const { unsignedSince } = await treeStatus(s)
+  return unsignedSince === null || s.clock.now() - Date.parse(unsignedSince) <= LATE_MS
+}
+
+export const failureView = ({ message, at }: { readonly message: string; readonly at: number }) => ({
+  message,
+  at: new Date(at).toISOString(),
+})
+
+async function treeStatus({ proof: { store }, log }: Pick<Services, 'proof' | 'log'>) {
+  const [head, tree] = store === null ? [null, null] : await Promise.all([store.lastHead(), store.load()])
+  const view = head && { origin: head.origin, size: head.size, signedAt: new Date(head.at).toISOString() }
+  try {
+    return { head: view, unsignedSince: await unsignedSince(log, head, tree), why: undefined }
+  } catch (error) {
+    if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
+    const why = 'the log does not continue the signed tree; "verify" says what was changed or cut'
+    return { head: view, unsignedSince: view?.signedAt ?? new Date(0).toISOString(), why }
+  }
+}
+
+/** The time of the oldest event that no head covers. Null: there is none, or the log has no event but its identity. */
+async function unsignedSince(log: Services['log'], head: SignedHead | null, tree: StoredTree | null) {
+  // The tree can grow without a head while the signatures fail.
+  if (head !== null && tree !== null && head.size < tree.edge.size) return new Date(head.at).toISOString()
+  const events: { readonly header: { readonly timestamp: string } }[] = []
+  for await (const page of log.readAll(tree?.cursor ?? null, { limit: 2, bodies: false, everyKind: true }))
+    events.push(...page)
+  return events.length === 0 || (tree === null && events.length === 1) ? null : events[0]!.header.timestamp
+}
