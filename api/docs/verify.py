@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """Verifies what keepup exports, without keepup. Needs Python 3.8 or newer and no package.
-
   verify.py PACK [POLICY]               a pack (folder or tar file); POLICY replaces the pack's own policy.txt
   verify.py proof FILE POLICY [HASH]    a .tlog-proof, of the event with this hash
   verify.py note FILE VKEY...           a signed note, such as a checkpoint
-
 Formats: c2sp.org/signed-note, tlog-checkpoint, tlog-cosignature, tlog-proof and tlog-policy; the tree of RFC 6962."""
-import base64, hashlib, json, os, re, sys, tarfile, time
-FAULTS = ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, tarfile.TarError, EOFError
-
+import base64, hashlib, json, pathlib, re, sys, tarfile, time
 def require(fact, message):
     if not fact: raise ValueError(message)
 def sha256(data): return hashlib.sha256(data).digest()
@@ -49,17 +45,16 @@ def parse_vkey(text):
     require(key[0] not in (1, 4) or (own_id == key_id and len(key) == 33), 'a vkey does not have its id')
     return name, bytes.fromhex(key_id), key[0], key[1:]
 def verify_signature(key, message, signature):
-    (name, _, kind, public), at = key, ''
+    name, _, kind, public = key
     if kind == 4:
         seconds, signature = int.from_bytes(signature[:8], 'big'), signature[8:]
         require(seconds < 253402300800, 'a cosignature after the year 9999')
         message = b'cosignature/v1\ntime %d\n' % seconds + message
-        at = time.strftime(' at %Y-%m-%d %H:%M:%S UTC', time.gmtime(seconds))
+        print('cosigned:', time.strftime('at %Y-%m-%d %H:%M:%S UTC', time.gmtime(seconds)))
     require(ed25519(public, message, signature), 'the signature of ' + ascii(name) + ' is wrong')
-    print('signed: by', ascii(name) + at + '; for a second opinion run:\n  d=$(mktemp -d)', end='')
-    der = bytes.fromhex('302a300506032b6570032100') + public
-    for file, part in ('key', der), ('text', message), ('sig', signature):
-        print(' && echo', encode(part), '| base64 -d >$d/' + file, end='')
+    files = ('key', bytes.fromhex('302a300506032b6570032100') + public), ('text', message), ('sig', signature)
+    copies = ''.join(f' && echo {encode(data)} | base64 -d >$d/{file}' for file, data in files)
+    print('signed: by', ascii(name) + '; for a second opinion run:\n  d=$(mktemp -d)' + copies, end='')
     print(' && openssl pkeyutl -verify -pubin -keyform DER -inkey $d/key -rawin -in $d/text -sigfile $d/sig')
 def open_note(note, keys):
     """-> text, keys that signed. Raises when a signature of a known key is wrong, or none is there."""
@@ -70,9 +65,9 @@ def open_note(note, keys):
         match = re.fullmatch(r'\u2014 ([^\s+]+) ([^ ]+)', line)
         data = decode(match[2]) if match else b''
         require(len(data) > 4, 'not a signature line: ' + ascii(line))
-        known = [key for key in keys if key[:2] == (match[1], data[:4]) and key[2] in (1, 4)]
-        for key in known: verify_signature(key, (text + '\n').encode(), data[4:])
-        good += known
+        for key in [key for key in keys if key[:2] == (match[1], data[:4]) and key[2] in (1, 4)]:
+            verify_signature(key, (text + '\n').encode(), data[4:])
+            good.append(key)
     require(good, 'no known key signed it')
     return text + '\n', good
 def open_checkpoint(note, policy):
@@ -116,55 +111,64 @@ def check_proof(text, policy, digest=None):
     require(match, 'not a .tlog-proof')
     extra, index, proof = decode(match[1] or ''), int(match[2]), [decode(line) for line in match[3].split('\n')[1:]]
     size, root = open_checkpoint(checkpoint, policy)
-    leaf = sha256(b'\0' + (bytes.fromhex(digest) if digest else sha256(extra)))
-    require(is_included(index, size, leaf, proof, root), 'the proof does not place the event in the log')
-    print('included: event', index, 'of', size, ascii(extra[32:]) if leaf == sha256(b'\0' + sha256(extra)) else '')
+    event = bytes.fromhex(digest) if digest else sha256(extra)
+    is_there = is_included(index, size, sha256(b'\0' + event), proof, root)
+    require(is_there, 'the proof does not place the event in the log')
+    print('included: event', index, 'of', size, ascii(extra[32:]) if event == sha256(extra) else '')
 
 # Packs
-def unique(pairs): return dict(pairs) if len(dict(pairs)) == len(pairs) else require(False, 'a name is there twice')
-def check_event(event, heads, is_whole):
+def canonical(value): return json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
+def parse(line):
+    value = json.loads(line)
+    require(line == canonical(value) + b'\n', 'not a line of canonical JSON')
+    return value
+def check_event(event, heads, is_whole, names):
     """The event's hash must follow from its header and the hash before it, its body's hash from salt and body."""
     header, stream, revision = event['header'], event['header']['stream'], event['header']['revision']
     (last, before), heads[stream] = heads.get(stream, (-1, '0' * 64)), (revision, event['hash'])
     require(revision == last + 1 or (revision > last and not is_whole), 'the event before it is missing')
     before = bytes.fromhex(before if revision == last + 1 else event['previous'])
-    text = json.dumps(header, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
-    require(len(before) == 32 and sha256(before + text).hex() == event['hash'], 'its hash does not follow from it')
-    salted = decode(event['salt'] or '') + decode(event['body'] or '')
-    require(event['body'] is None or sha256(salted).hex() == header['body']['hash'], 'its body is not the sealed one')
+    sealed = sha256(before + canonical(header)).hex()
+    require(len(before) == 32 and sealed == event['hash'], 'its hash does not follow from it')
+    salt, body, digest = event['salt'], event['body'], header['body']['hash']
+    require(body is None or sha256(decode(salt or '') + decode(body)).hex() == digest, 'its body is not the sealed one')
+    is_known = body is not None or event.get('absent') or 'blobs/' + digest in names
+    require(is_known, 'its body is missing without a reason')
 def check_pack(names, load, policy):
-    heads, leaves, bodies, last, faults, is_whole = {}, [], 0, (-1, -1), 0, 'proofs.ndjson' not in names
+    heads, leaves, last, faults, is_whole = {}, [], (-1, -1), [], 'proofs.ndjson' not in names
     for number, line in enumerate(load('events.ndjson'), 1):
         name = f'line {number}'
         try:
-            event = json.loads(line, object_pairs_hook=unique)
+            event = parse(line)
             name += f", event {event['index']} ({event['header']['stream']}@{event['header']['revision']})"
-            leaves.append((name, event['index'], sha256(b'\0' + bytes.fromhex(event['hash']))))
-            check_event(event, heads, is_whole)
+            leaves.append((name, int(event['index']), sha256(b'\0' + bytes.fromhex(event['hash']))))
+            check_event(event, heads, is_whole, names)
             before, last = last, (event['index'], event['position'])
             require(last[0] == before[0] + 1 or (last[0] > before[0] and not is_whole), 'it is out of order')
             require(last[1] > before[1], 'its position is out of order')
-            bodies += event['body'] is not None
-        except FAULTS as error: faults += print('FAULT:', ascii(f'{name}: {error}')) or 1
-    print(f'chained: {len(leaves)} events of {len(heads)} streams, {bodies} of them with their body; {faults} faults')
-    size, root = open_checkpoint(load('checkpoint').read().decode(), policy())
-    if is_whole:
-        own_root = root_of([leaf for *_, leaf in leaves])
-        require((len(leaves), own_root) == (size, root), 'the checkpoint is of other events than those of the pack')
-    lines = [] if is_whole else [json.loads(line, object_pairs_hook=unique) for line in load('proofs.ndjson')]
-    proofs = {line['index']: [decode(part) for part in line['proof']] for line in lines}
-    for name, index, leaf in leaves:
-        if is_whole or is_included(index, size, leaf, proofs.get(index, []), root): continue
-        faults += print('FAULT:', ascii(f'{name}: its proof does not place it in the log')) or 1
+        except Exception as error: faults.append(f'{name}: {error}')
+    for name in (name for name in names if name.startswith('blobs/')):
+        if sha256(load(name).read()).hex() != name[6:]: faults.append(name + ' is altered')
+    print(f'chained: {len(leaves)} events of {len(heads)} streams; {len(faults)} faults')
+    size, root = open_checkpoint(load('checkpoint').read().decode(), policy)
+    if is_whole and (len(leaves), root_of([leaf for *_, leaf in leaves])) != (size, root):
+        faults.append('the checkpoint is of other events than those of the pack')
+    proofs = {one['index']: one['proof'] for one in ([] if is_whole else map(parse, load('proofs.ndjson')))}
+    for name, index, leaf in ([] if is_whole else leaves):
+        if not is_included(index, size, leaf, [decode(one) for one in proofs.get(index, [])], root):
+            faults.append(name + ': its proof does not place it in the log')
     print(f'included: {len(leaves)} of {size} events of the log')
-    for name in (name for name in names if re.fullmatch(r'[\w.-]+\.tsr', name)):
-        print(f'time stamp: openssl ts -verify -data checkpoint -in {name} -CAfile CA.pem')
-    require(not faults, f'{faults} faults')
+    for fault in faults: print('FAULT:', ascii(fault))
+    require(not faults, f'{len(faults)} faults')
 def open_pack(path):
-    if os.path.isdir(path): return os.listdir(path), lambda name: open(os.path.join(path, name), 'rb')
+    """-> names of the files, a function that opens one."""
+    if pathlib.Path(path).is_dir():
+        files = {one.relative_to(path).as_posix(): one for one in pathlib.Path(path).rglob('*') if one.is_file()}
+        return set(files), lambda name: files[name].open('rb')
     tar = tarfile.open(path)
-    files = unique([(os.path.basename(one.name), one) for one in tar if one.isfile()])
-    return files, lambda name: tar.extractfile(files[name])
+    entries = [(str(pathlib.PurePosixPath(one.name)), one) for one in tar if one.isfile()]
+    require(len(dict(entries)) == len(entries), 'a file is there twice')
+    return set(dict(entries)), lambda name: tar.extractfile(dict(entries)[name])
 def main(command, *given):
     def read(path): return open(path, 'rb').read().decode()
     try:
@@ -173,7 +177,7 @@ def main(command, *given):
         else:
             names, load = open_pack(command)
             print('policy:', given[0] if given else 'of the pack; compare its keys with keys from another source')
-            check_pack(names, load, lambda: read(given[0]) if given else load('policy.txt').read().decode())
-    except FAULTS as error: return print('INVALID:', ascii(str(error))) or 1
+            check_pack(names, load, read(given[0]) if given else load('policy.txt').read().decode())
+    except Exception as error: return print('INVALID:', ascii(str(error))) or 1
     return print('VALID') or 0
 if __name__ == '__main__': sys.exit(main(*sys.argv[1:]) if sys.argv[1:] else print(__doc__) or 2)

@@ -10,6 +10,7 @@ import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { metricsRoutes } from './metrics.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
@@ -98,6 +99,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s))
     .route('/', exportRoutes(s))
+    .route('/', packRoutes(s))
     .route('/', metricsRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))

@@ -7,6 +7,7 @@ const HEADERS = {
   sse: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
   text: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
   json: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+  tar: { 'content-type': 'application/x-tar', 'cache-control': 'no-store' },
   ndjson: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' },
 } as const
 

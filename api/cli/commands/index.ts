@@ -57,6 +57,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove/prove.ts')).proveCommands),
   of(['trace'], async () => (await import('./look/trace.ts')).traceCommand),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),
+  of(['pack'], async () => (await import('./prove/pack.ts')).packCommand),
   of(under('anchor', 'list', 'add', 'remove', 'now'), async () => (await import('./prove/anchor.ts')).anchorCommand),
   of(under('witness', 'key', 'list', 'add', 'remove'), async () => (await import('./prove/witness.ts')).witnessCommand),
   of(['release'], async () => (await import('./prove/release.ts')).releaseCommand),

@@ -1,9 +1,12 @@
-import { canonicalText } from '../canonical.ts'
+import { canonicalHeader, canonicalText } from '../canonical.ts'
 import type { RecordedEvent } from '../envelope.ts'
 import { base64 } from './encoding.ts'
 
 // Lines of a pack, which api/docs/verify.py verifies without keepup: `events.ndjson` in the order of the log,
 // `checkpoint` (a signed note), `policy.txt` and, unless the pack has every event of the log, `proofs.ndjson`.
+
+/** `reason`: as the `erased` fact gives it. */
+export type AbsentBody = { readonly why: 'erased'; readonly reason: string } | { readonly why: 'withheld' }
 
 /** An event in a pack. */
 export interface PackedEvent {
@@ -13,16 +16,22 @@ export interface PackedEvent {
   /** The stored body without the salt, and the salt. Null: erased or not packed. */
   readonly body: Uint8Array | null
   readonly salt: Uint8Array | null
+  /** Why there is no body. Absent: the body is here, or in the file `blobs/HASH`. */
+  readonly absent?: AbsentBody
   /** The hash before the event, hex, where the pack lacks the event before it in its stream. */
   readonly previous?: string
 }
 
 /** The line of an event in `events.ndjson`, with its newline. */
-export function packedEventLine({ event, index, body, salt, previous }: PackedEvent): string {
+export function packedEventLine({ event, index, body, salt, absent, previous }: PackedEvent): string {
   const { header, hash, position } = event
-  const bytes = { body: body && base64(body), salt: salt && base64(salt) }
-  return `${canonicalText({ header, hash, index, position, ...bytes, ...(previous !== undefined && { previous }) })}\n`
+  const before = absent === undefined ? '{' : `{"absent":${canonicalText(absent)},`
+  const after = previous === undefined ? '' : `"previous":"${previous}",`
+  // The members are in the order of RFC 8785, which is several times faster than sorting them.
+  return `${before}"body":${text(body)},"hash":"${hash}","header":${canonicalHeader(header)},"index":${index},"position":${position},${after}"salt":${text(salt)}}\n`
 }
+
+const text = (bytes: Uint8Array | null): string => (bytes === null ? 'null' : `"${base64(bytes)}"`)
 
 /** The line of an event's inclusion proof in `proofs.ndjson`, with its newline. */
 export const packedProofLine = (index: number, proof: readonly Uint8Array[]): string =>

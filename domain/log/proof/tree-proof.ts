@@ -31,6 +31,14 @@ export interface ProofPlan {
 
 /** Plans the proof that leaf `index` is in the tree of `size` leaves. */
 export function planInclusion(index: number, size: number): ProofPlan {
+  return plan(inclusionRanges(index, size), size)
+}
+
+/** Leaves from the first index up to the second, exclusive. */
+export type Range = readonly [start: number, end: number]
+
+/** The ranges whose roots are the proof that leaf `index` is in the tree of `size` leaves, in the order of the proof. */
+export function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!isCount(index) || !isCount(size) || index >= size)
     throw new RangeError(`there is no leaf ${index} in a tree of ${size} leaves; prove an index below the size`)
   const ranges: Range[] = []
@@ -45,7 +53,7 @@ export function planInclusion(index: number, size: number): ProofPlan {
       start = middle
     }
   }
-  return plan(ranges.reverse(), size)
+  return ranges.reverse()
 }
 
 /** Plans the proof that the tree of `size` leaves begins with the tree of `old` leaves. Empty when `old` is 0. */
@@ -135,11 +143,8 @@ function split(n: number): number {
   return power
 }
 
-/** Leaves from the first index up to the second, exclusive. */
-type Range = readonly [start: number, end: number]
-
 /** The perfect subtrees of a range, largest first, as heights and indexes. */
-function subtrees([start, end]: Range): { height: number; index: number }[] {
+export function subtrees([start, end]: Range): { height: number; index: number }[] {
   const found = []
   for (let at = start; at < end; ) {
     let height = 0

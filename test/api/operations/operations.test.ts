@@ -58,7 +58,15 @@ describe('the table of operations', () => {
         'getMetrics',
         'getToolResult',
       ],
-      ...['makeSessionCode', 'sendEnvelope', 'sendUpdate', 'streamEvents', 'streamRunNews', 'streamUpdates'],
+      ...[
+        'makeSessionCode',
+        'sendEnvelope',
+        'sendUpdate',
+        'streamEvents',
+        'streamRunNews',
+        'streamUpdates',
+        'writePack',
+      ],
     ])
   })
 

@@ -118,13 +118,14 @@ describe('verify.py', { tags: ['python3'] }, () => {
             const { stream, revision } = one.event.header
             return isWhole || revision === 0 ? one : { ...one, previous: before(stream, revision).event.hash }
           })
-          .map((one, n) => (n % 5 === 3 ? { ...one, body: null, salt: null } : one))
+          .map((one, n) =>
+            n % 5 === 3 ? { ...one, body: null, salt: null, absent: { why: 'withheld' as const } } : one,
+          )
         const signers = { log: logSigner(name), witness: cosigner(name) }
         const { code, shown } = await verify(packOf(log, chosen, signers, !isWhole))
         expect({ code, shown }).toEqual({ code: 0, shown: expect.stringMatching(/VALID\n$/) })
-        const without = chosen.filter(({ body }) => body === null).length
         expect(shown).toContain(`${chosen.length} events of`)
-        expect(shown).toContain(`, ${chosen.length - without} of them with their body; 0 faults`)
+        expect(shown).toContain('; 0 faults')
         expect(shown).toContain("anchored: cosigned by ['w']")
         expect(shown).toContain(`included: ${chosen.length} of ${all.length} events of the log`)
       }),
@@ -161,11 +162,11 @@ describe('verify.py', { tags: ['python3'] }, () => {
     ['another index', member('index', 9), 'event 9 (agent-a1@1): '],
     ['an index as text', member('index', '3'), 'event 3 (agent-a1@1): '],
     ['another position', member('position', 0), `${event}its position is out of order`],
-    ['a name twice', (line) => line.replace('{', '{"hash":"x",'), 'line 4: a name is there twice'],
+    ['a name twice', (line) => line.replace('{', '{"hash":"x",'), 'line 4: not a line of canonical JSON'],
     ['a broken line', (line) => line.slice(1), 'line 4: '],
     ['deep brackets', () => '['.repeat(100_000), 'line 4: '],
     ['a number for an event', () => '7', 'line 4: '],
-    ['a lone surrogate', header({ commandId: '\ud800' }), `line 4, ${event}`],
+    ['a lone surrogate', header({ commandId: '\ud800' }), 'line 4: '],
   ]
   test.each(faults)('names an event with %s, in a whole pack and in a part', async (_, change, message) => {
     for (const pack of [whole, part]) {

@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs'
+import { AGGREGATES } from '../../../domain/kinds.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { ERASED_FACT, erasedFact } from '../../../domain/log/erased.ts'
+import { idOf, kindOf, ownerOf } from '../../../domain/log/owner.ts'
+import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { type AbsentBody, packedEventLine } from '../../../domain/log/proof/pack.ts'
+import { formatPolicy } from '../../../domain/log/proof/policy.ts'
+import { GENESIS, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
+import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
+import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
+import { packedTables, rowsOfTable } from '../../../projections/engine/queries/run-rows.ts'
+import { storedBytes } from '../events/body.ts'
+import { EventViews } from '../events/view.ts'
+import { Problem } from '../problem.ts'
+import { currentHead, treeOf } from '../proof/heads.ts'
+import { agentsOf } from '../runs/agents-of.ts'
+import type { Services } from '../services.ts'
+import { csvOf } from '../sql/formats.ts'
+import { sentRequests } from '../window/sent-requests.ts'
+import { mergedStreams } from './merged.ts'
+import { InclusionProofs } from './proofs.ts'
+import { Spool } from './spool.ts'
+import { STORY_END, storyEvent, storyFacts, storyHeading, storyStart } from './story.ts'
+
+export interface AskedPack {
+  /** The runs with all their agents. Empty: everything that the log holds. */
+  readonly runs: readonly string[]
+  /** ISO 8601, inclusive. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly bodies: boolean
+}
+
+const VERIFIER = new URL('../../docs/verify.py', import.meta.url)
+
+const README = `This is a pack of keepup: sealed events of AI agents, with the proof that a log holds them.
+Check it with Python alone:   tar -xf PACK && python3 verify.py .
+Check it with keepup:         keepup pack --check PACK
+The keys in policy.txt come with the pack, so they prove only that its parts belong together. Compare them with keys
+that you got in another way:  python3 verify.py . MY-POLICY   or   keepup pack --check PACK --vkey KEY
+
+events.ndjson    a sealed event a line: canonical header, hash, index in the log, salt and body in base64
+proofs.ndjson    an RFC 6962 inclusion proof for each event; absent: the pack holds the whole log
+checkpoint       the signed head of the log (c2sp.org/tlog-checkpoint); policy.txt has the keys (c2sp.org/tlog-policy)
+blobs/           large bodies and results; the name is the SHA-256 of the content, which begins with 16 bytes of salt
+agents.json      the tree of agents; tables/ rows about the runs; requests/ what the models were asked, word by word
+story.html       the runs as a document for people
+
+agents.json, tables, requests and story.html follow from the events; no signature covers them.
+A body that is absent has a member "absent" that says why: erased, with the reason, or withheld.
+`
+
+/**
+ * A pack as a tar. The head is signed before the first event is read. Memory does not grow with the runs. Rejects with
+ * `NOT_SIGNED`, `NOT_FOUND`.
+ */
+export async function* writePack(s: Services, asked: AskedPack): AsyncGenerator<Uint8Array> {
+  const head = await currentHead(s)
+  const spool = new Spool()
+  try {
+    await new PackWriter(s, asked, spool, head.size).write(head.note)
+    yield* spool.tar(Math.floor(head.at / 1000))
+  } finally {
+    await spool.remove()
+  }
+}
+
+class PackWriter {
+  readonly #s: Services
+  readonly #asked: AskedPack
+  readonly #spool: Spool
+  readonly #size: number
+  readonly #reasons = new Map<string, Promise<ReadonlyMap<number, string>>>()
+
+  constructor(s: Services, asked: AskedPack, spool: Spool, size: number) {
+    this.#s = s
+    this.#asked = asked
+    this.#spool = spool
+    this.#size = size
+  }
+
+  async write(note: string): Promise<void> {
+    const spool = this.#spool
+    const agents = new Map<string, readonly string[]>()
+    for (const run of this.#asked.runs) agents.set(run, await agentsOf(this.#s, run))
+    await spool.put('README.txt', README)
+    await spool.put('verify.py', readFileSync(VERIFIER))
+    await spool.put('checkpoint', note)
+    await spool.put('policy.txt', await this.#policy())
+    await this.#events([...agents.values()].flat())
+    await this.#agents()
+    await this.#tables()
+    if (this.#asked.bodies) await this.#requests(agents)
+    await this.#story(agents)
+  }
+
+  async #policy(): Promise<string> {
+    const state = await this.#s.streams.state(proof, PROOF_ID)
+    const keys = (state?.origins ?? []).flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    const witnesses = Object.entries(state?.anchors ?? {}).flatMap(([name, { vkey }]) =>
+      vkey === undefined ? [] : [{ name, key: parseVkey(vkey) }],
+    )
+    return formatPolicy({ logs: keys.map((key) => ({ key })), witnesses, groups: [], quorum: null })
+  }
+
+  async #events(agentIds: readonly string[]): Promise<void> {
+    const { log } = this.#s
+    const { runs, bodies, since, until } = this.#asked
+    const isWhole = runs.length === 0 && since === undefined && until === undefined
+    const store = treeOf(this.#s)
+    const events = await this.#spool.file('events.ndjson')
+    const proofs = isWhole ? null : await this.#spool.file('proofs.ndjson')
+    const inclusion = new InclusionProofs(store, this.#size)
+    const tips = new Map<string, { hash: string; packed: boolean }>()
+    let next = 0
+    for await (const event of runs.length === 0
+      ? all(log, bodies)
+      : mergedStreams(log, await this.#streams(agentIds), bodies)) {
+      const index = runs.length === 0 ? next++ : await store.indexOf(event.position)
+      if (index === null || index >= this.#size) break
+      const { stream, revision, timestamp } = event.header
+      const tip = tips.get(stream) ?? { hash: GENESIS, packed: revision === 0 }
+      const packed = (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
+      tips.set(stream, { hash: event.hash, packed })
+      if (!packed) continue
+      await events.write(
+        packedEventLine({ ...(await this.#body(event)), event, index, ...(!tip.packed && { previous: tip.hash }) }),
+      )
+      await proofs?.write(await inclusion.line(index))
+    }
+  }
+
+  async #streams(agentIds: readonly string[]): Promise<readonly string[]> {
+    const names = new Set<string>()
+    for (const id of agentIds) {
+      const stream = await streamOfAgent(this.#s.log, id)
+      if (stream !== null) names.add(stream)
+    }
+    return [...names]
+  }
+
+  /** The body of an event, in its line or in a blob, or why it is absent. */
+  async #body(event: RecordedEvent): Promise<{
+    readonly body: Uint8Array | null
+    readonly salt: Uint8Array | null
+    readonly absent?: AbsentBody
+  }> {
+    const { stream, revision, body } = event.header
+    const gone = (absent: AbsentBody) => ({ body: null, salt: null, absent })
+    if (event.erased) return gone({ why: 'erased', reason: (await this.#erasures(stream)).get(revision) ?? 'unknown' })
+    if (!this.#asked.bodies) return gone({ why: 'withheld' })
+    const stored = await storedBytes(event, this.#s.blobs)
+    if (stored === null)
+      throw new Problem('NOT_FOUND', `the body of ${stream}@${revision} is missing; "keepup verify" says more`)
+    await this.#attachment(event, stored)
+    if (body.place === 'inline') return { body: unsalted(stored), salt: stored.subarray(0, SALT_BYTES) }
+    if (!this.#spool.has(`blobs/${body.hash}`)) await this.#spool.put(`blobs/${body.hash}`, stored)
+    return { body: null, salt: null }
+  }
+
+  /** The whole result that an event names. */
+  async #attachment({ header }: RecordedEvent, stored: Uint8Array): Promise<void> {
+    const attachment = AGGREGATES.get(kindOf(header.stream))?.attachment?.(header, unsalted(stored))
+    if (attachment === undefined) return
+    const name = `blobs/${attachment.hash}`
+    if (this.#spool.has(name)) return
+    const file = await this.#spool.file(name)
+    const size = SALT_BYTES + attachment.size
+    for await (const part of blobParts(this.#s.blobs, ownerOf(header), attachment.hash, 0, size)) await file.write(part)
+    await this.#spool.end(name)
+  }
+
+  /** The reasons of a stream's erasures by revision. */
+  #erasures(stream: string): Promise<ReadonlyMap<number, string>> {
+    const read = async () => {
+      const found = new Map<number, string>()
+      for await (const page of this.#s.log.read(stream, { types: [ERASED_FACT] }))
+        for (const event of page) {
+          const fact = erasedFact(event)
+          for (const { revision } of fact?.bodies ?? []) found.set(revision, fact!.reason)
+        }
+      return found
+    }
+    const known = this.#reasons.get(stream) ?? read()
+    this.#reasons.set(stream, known)
+    return known
+  }
+
+  async *#runs(): AsyncGenerator<string> {
+    if (this.#asked.runs.length > 0) return yield* this.#asked.runs
+    for (let after: string | null = ''; after !== null; ) {
+      const { value } = await this.#s.read.runs({ limit: 100, ...(after !== '' && { after }) })
+      for (const { runId } of value.runs) yield runId
+      after = value.next
+    }
+  }
+
+  async #agents(): Promise<void> {
+    const file = await this.#spool.file('agents.json')
+    let separator = '[\n'
+    for await (const run of this.#runs()) {
+      const { value } = await this.#s.read.tree(run)
+      await file.write(`${separator}${JSON.stringify({ runId: run, ...value })}`)
+      separator = ',\n'
+    }
+    await file.write(separator === '[\n' ? '[]\n' : '\n]\n')
+    await this.#spool.end('agents.json')
+  }
+
+  async #tables(): Promise<void> {
+    const { runs } = this.#asked
+    for (const table of packedTables()) {
+      let after: readonly (string | number | null)[] | null = null
+      let file: Awaited<ReturnType<Spool['file']>> | null = null
+      do {
+        const page = await this.#s.read.rows((db) => rowsOfTable(db, table, runs, after))
+        const { columns, rows, next } = page.value
+        if (rows.length > 0 && file === null) {
+          file = await this.#spool.file(`tables/${table}.csv`)
+          await file.write(csvOf({ columns, rows: [] }))
+        }
+        if (rows.length > 0) await file!.write(csvOf({ columns, rows }).replace(/^.*?\r\n/, ''))
+        after = next
+      } while (after !== null)
+      if (file !== null) await this.#spool.end(`tables/${table}.csv`)
+    }
+  }
+
+  /** The exact model requests of each turn. A turn that cannot be rebuilt has the reason in its file. */
+  async #requests(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
+    for (const [run, ids] of agents) {
+      for (const id of ids) {
+        if ((await streamOfAgent(this.#s.log, id)) !== `agent-${id}`) continue
+        for await (const turn of this.#turns(`agent-${id}`)) {
+          const name = id === run ? `requests/${run}/${turn}.json` : `requests/${run}/${id}/${turn}.json`
+          const found = await sentRequests(this.#s, run, id, turn).catch((error: Error) => ({ absent: error.message }))
+          await this.#spool.put(name, `${JSON.stringify(found, null, 1)}\n`)
+        }
+      }
+    }
+  }
+
+  async *#turns(stream: string): AsyncGenerator<number> {
+    let last = -1
+    for await (const page of this.#s.log.read(stream, { bodies: false, types: ['model_call_start'] }))
+      for (const { header } of page) {
+        if (header.type !== 'model_call_start' || header.turn === last) continue
+        last = header.turn
+        yield last
+      }
+  }
+
+  async #story(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
+    const { bodies } = this.#asked
+    const file = await this.#spool.file('story.html')
+    const title = agents.size === 1 ? `Run ${[...agents.keys()][0]}` : agents.size === 0 ? 'A log of agents' : 'Runs'
+    await file.write(storyStart({ title, facts: [['Events of the log when it was packed', String(this.#size)]] }))
+    for await (const run of this.#runs()) {
+      const found = (await this.#s.read.run(run)).value?.run
+      if (found === undefined) continue
+      await file.write(storyHeading(`Run ${run}`) + storyFacts(factsOf(found)))
+      for (const id of agents.get(run) ?? []) {
+        const stream = await streamOfAgent(this.#s.log, id)
+        if (stream === null) continue
+        if (id !== run) await file.write(storyHeading(`${kindOf(stream)} ${idOf(stream)}`))
+        const views = new EventViews(this.#s.log, this.#s.blobs)
+        for await (const page of this.#s.log.read(stream, { bodies }))
+          for (const event of page) await file.write(storyEvent(await views.view(event), event, !bodies))
+      }
+    }
+    await file.write(STORY_END)
+  }
+}
+
+/** The members of a run's row that are one value. */
+const factsOf = (run: object) =>
+  Object.entries(run).flatMap(([name, value]) =>
+    value === null || typeof value === 'object' ? [] : [[name, String(value)] as const],
+  )
+
+async function* all(log: Services['log'], bodies: boolean): AsyncGenerator<RecordedEvent> {
+  for await (const page of log.readAll(null, { bodies })) yield* page
+}

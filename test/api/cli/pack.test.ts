@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openKeepUp } from '../../../api/library/open-keepup.ts'
+import { cliFolder, idIn } from '../support/cli.ts'
+
+describe('pack', { timeout: 120_000, tags: ['python3'] }, () => {
+  const folder = cliFolder()
+  afterAll(() => folder.clean())
+  const { look, data, root } = folder
+
+  const unpacked = (file: string): string => {
+    const to = `${file}.d`
+    mkdirSync(to)
+    execFileSync('tar', ['-xf', file, '-C', to])
+    return to
+  }
+  /** verify.py of the pack itself. */
+  const python = (pack: string, ...more: string[]) => {
+    try {
+      const out = execFileSync('python3', [join(pack, 'verify.py'), pack, ...more], { encoding: 'utf8' })
+      return { code: 0, out }
+    } catch (error) {
+      const { status, stdout } = error as { status: number; stdout: string }
+      return { code: status, out: stdout }
+    }
+  }
+
+  it('writes a run that both verifiers accept, with tables, requests and a story without scripts', async () => {
+    const how = ['--tools', 'write_file', '--approve', 'write_file']
+    const hostile = 'write it <script>alert(1)</script>'
+    const id = idIn((await look('run', hostile, '-w', folder.workspace(), ...how)).err)
+    const file = join(root, 'run.pack')
+    expect(await look('pack', id, '--to', file)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('pack --check'),
+    })
+    expect((await look('pack', id, '--to', file)).code).toBe(1)
+    expect(await look('pack', '--check', file)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /: holds, \d+ events of 1 stream, \d+ with their body, 0 erased, 0 withheld\n {2}signed/,
+      ),
+      err: expect.stringContaining('The keys are those in the pack'),
+    })
+    const pack = unpacked(file)
+    expect(python(pack)).toMatchObject({ code: 0, out: expect.stringContaining('openssl pkeyutl') })
+    for (const name of ['README.txt', 'proofs.ndjson', 'agents.json', 'story.html', `requests/${id}/1.json`])
+      expect(readFileSync(join(pack, name), 'utf8').length).toBeGreaterThan(1)
+    expect(readdirSync(join(pack, 'tables'))).toEqual(expect.arrayContaining(['agents.csv', 'tool_calls.csv']))
+    expect(readFileSync(join(pack, 'tables/agents.csv'), 'utf8')).toContain(id)
+    const story = readFileSync(join(pack, 'story.html'), 'utf8')
+    expect(story).toContain('hello.txt')
+    expect(story).toContain('&#60;script&#62;')
+    expect(story).not.toContain('<script')
+
+    const [key] = JSON.parse((await look('-o', 'json', 'sql', 'select vkey from log_origins')).out) as {
+      vkey: string
+    }[]
+    expect((await look('pack', '--check', file, '--vkey', key!.vkey)).code).toBe(0)
+    const other = 'other.example+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
+    expect((await look('pack', '--check', file, '--vkey', other)).code).toBe(5)
+
+    const events = readFileSync(join(pack, 'events.ndjson'), 'utf8')
+    writeFileSync(join(pack, 'events.ndjson'), events.replace('"kind":"model"', '"kind":"driver"'))
+    const forged = join(root, 'forged.pack')
+    execFileSync('tar', ['-cf', forged, '-C', pack, '.'])
+    expect(await look('pack', '--check', forged)).toMatchObject({
+      code: 5,
+      out: expect.stringMatching(new RegExp(`agent-${id}@\\d+: its hash does not follow`)),
+    })
+    expect(python(pack).code).toBe(1)
+  })
+
+  it('writes the whole log, large bodies as blobs, and says why a body is absent', async () => {
+    {
+      await using keepup = await openKeepUp({ data, by: 'ann' })
+      await keepup.contextStore('review').set('large', 'x'.repeat(200_000))
+      await keepup.contextStore('review').set('secret', 'forget me')
+    }
+    await look('stores', 'erase', 'review', 'secret', '--yes', '--reason', 'asked for')
+    const file = join(root, 'all.pack')
+    expect((await look('pack', '--to', file)).code).toBe(0)
+    const { code, out } = await look('pack', '--check', file)
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/: holds, \d+ events of \d+ streams, \d+ with their body, [1-9]\d* erased/),
+    ])
+    const pack = unpacked(file)
+    expect(readdirSync(pack)).not.toContain('proofs.ndjson')
+    expect(python(pack).code).toBe(0)
+    const [blob] = readdirSync(join(pack, 'blobs'))
+    writeFileSync(join(pack, 'blobs', blob!), 'other')
+    expect(python(pack)).toMatchObject({ code: 1, out: expect.stringContaining('is altered') })
+
+    const bare = join(root, 'bare.pack')
+    expect((await look('pack', '--to', bare, '--no-bodies', '--since', '2020-01-01')).code).toBe(0)
+    expect((await look('pack', '--check', bare)).out).toMatch(/, 0 with their body, \d+ erased, \d+ withheld/)
+    expect(python(unpacked(bare)).code).toBe(0)
+  })
+
+  it('refuses arguments that name nothing to do, and a file that is no pack', async () => {
+    for (const args of [[], ['--to', 'a', '--check', 'b'], ['--check', 'b', 'run'], ['--check', join(root, 'absent')]])
+      expect((await look('pack', ...args)).code).toBe(2)
+    const text = join(root, 'text')
+    writeFileSync(text, 'no pack')
+    expect((await look('pack', '--check', text)).code).toBe(5)
+  })
+})

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkPack } from '../../../../api/operations/pack/check-pack.ts'
+import { TAR_END, tarHeader, tarPadding } from '../../../../api/operations/pack/tar.ts'
+import { anyPack } from '../../../support/forged-packs.ts'
+import { type Pack, writePack } from '../../../support/packs.ts'
+import { property } from '../../../support/property.ts'
+import { startPython } from '../../../support/python.ts'
+
+// `npm run test:packs` tries 10,000 packs.
+const PACKS = Number(process.env.PACKS ?? 250)
+
+async function* tarOf(pack: Pack): AsyncGenerator<Uint8Array> {
+  for (const [name, text] of Object.entries(pack)) {
+    const bytes = Buffer.from(text)
+    yield tarHeader(name, bytes.length, 0)
+    yield bytes
+    yield tarPadding(bytes.length)
+  }
+  yield TAR_END
+}
+
+let folder: string
+let python: ReturnType<typeof startPython>
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keepup-verdicts-'))
+  python = startPython()
+})
+afterAll(async () => {
+  await python.end()
+  rmSync(folder, { recursive: true })
+})
+
+test('verify.py and our verifier agree about each pack, honest or forged, and accept every honest one', {
+  tags: ['python3'],
+  timeout: 60_000 + 200 * PACKS,
+}, async () => {
+  const seen = new Map<string, number>()
+  await fc.assert(
+    fc.asyncProperty(anyPack, async ({ pack, change }) => {
+      const path = writePack(folder, pack)
+      const theirs = await python.run(path)
+      const ours = await checkPack(tarOf(pack))
+      rmSync(path, { recursive: true })
+      expect({ change, ok: ours.ok, problems: ours.problems, shown: theirs.shown }).toMatchObject({
+        ok: theirs.code === 0,
+      })
+      if (change === 'honest') expect(ours.ok).toBe(true)
+      if (!ours.ok) seen.set(change, (seen.get(change) ?? 0) + 1)
+    }),
+    property(PACKS),
+  )
+  // Every kind of forgery was refused at least once, so that the generator does what its names say.
+  for (const change of ['edit', 'swap', 'drop', 'insert', 'body', 'salt', 'hash', 'note', 'proof', 'noBody'])
+    expect([change, (seen.get(change) ?? 0) > 0]).toEqual([change, true])
+})

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { packedProofLine } from '../../domain/log/proof/pack.ts'
+import { logOf, type Pack, packedEvents, packOf } from './packs.ts'
+import { cosigner, logSigner } from './proof-keys.ts'
+
+// Packs of small logs, and packs that somebody changed afterwards.
+
+const signers = { log: logSigner('log.example'), witness: cosigner('w.example') }
+
+/** Changes an element of a list. `a`, `b`: random numbers. */
+type Change = (lines: string[], a: number, b: number) => string[]
+
+const edited = (line: string, change: (event: Record<string, never> & { header: object }) => object): string =>
+  JSON.stringify(change(JSON.parse(line)))
+
+const member =
+  (name: string, value: (old: never, b: number) => unknown): Change =>
+  (lines, a, b) =>
+    lines.with(
+      a,
+      edited(lines[a]!, (event) => ({ ...event, [name]: value(event[name] as never, b) })),
+    )
+
+const flippedBase64 = (old: string | null, b: number) => {
+  const bytes = Buffer.from(old ?? 'AAAA', 'base64')
+  if (bytes.length === 0) return 'AAAA'
+  bytes[b % bytes.length]! ^= 1 << (b % 8)
+  return bytes.toString('base64')
+}
+
+/** A flipped bit, or a replaced character, in a text. */
+const flippedText: (text: string, a: number, b: number) => string = (text, a, b) =>
+  text === '' ? 'x' : text.slice(0, a % text.length) + '0aA=\n{"—9'[b % 9] + text.slice((a % text.length) + 1)
+
+export const LINE_CHANGES: Readonly<Record<string, Change>> = {
+  edit: (lines, a, b) =>
+    lines.with(
+      a,
+      edited(lines[a]!, (event) => ({ ...event, header: { ...event.header, commandId: `forged-${b}` } })),
+    ),
+  type: (lines, a, b) =>
+    lines.with(
+      a,
+      edited(lines[a]!, (e) => ({ ...e, header: { ...e.header, revision: b } })),
+    ),
+  swap: (lines, a, b) => lines.with(a, lines[b % lines.length]!).with(b % lines.length, lines[a]!),
+  drop: (lines, a) => lines.toSpliced(a, 1),
+  insert: (lines, a, b) => lines.toSpliced(b % (lines.length + 1), 0, lines[a]!),
+  body: member('body', flippedBase64),
+  salt: member('salt', flippedBase64),
+  hash: member('hash', (_, b) => (b % 16).toString(16).repeat(64)),
+  index: member('index', (_, b) => b),
+  position: member('position', (_, b) => b),
+  noBody: member('body', () => null),
+  absent: (lines, a) =>
+    lines.with(
+      a,
+      edited(lines[a]!, ({ absent: _, body: __, hash, header, index, position, previous, salt: ___ }) => ({
+        absent: { why: 'withheld' },
+        body: null,
+        ...{ hash, header, index, position },
+        ...(previous !== undefined && { previous }),
+        salt: null,
+      })),
+    ),
+  characters: (lines, a, b) => lines.with(a, flippedText(lines[a]!, b, a + b)),
+}
+
+const chosen = <T>(list: readonly T[], seed: number): T[] => list.filter((_, n) => (seed >> (n % 30)) % 2 === 0)
+
+/** A pack and the name of its change; `honest` when nothing was changed. */
+export const anyPack: fc.Arbitrary<{ readonly pack: Pack; readonly change: string }> = fc
+  .record({
+    turns: fc.array(fc.nat(2), { minLength: 1, maxLength: 12 }),
+    text: fc.string({ maxLength: 5 }),
+    seed: fc.nat(),
+    isWhole: fc.boolean(),
+    change: fc.constantFrom('honest', 'note', 'proof', 'otherProof', 'noProofs', ...Object.keys(LINE_CHANGES)),
+    a: fc.nat(10_000),
+    b: fc.nat(10_000),
+  })
+  .map(({ turns, text, seed, isWhole, change, a, b }) => {
+    const log = logOf(turns, [text])
+    const all = packedEvents(log).map((one) => {
+      const { stream, revision } = one.event.header
+      const before = log.events.find(({ header }) => header.stream === stream && header.revision === revision - 1)
+      return isWhole || before === undefined ? one : { ...one, previous: before.hash }
+    })
+    const packed = isWhole ? all : chosen(all, seed)
+    const pack = packOf(log, packed, signers, !isWhole)
+    return { pack: changed(pack, change, a, b), change }
+  })
+
+function changed(pack: Pack, change: string, a: number, b: number): Pack {
+  const lineChange = LINE_CHANGES[change]
+  if (lineChange !== undefined)
+    return withLines(pack, 'events.ndjson', (lines) => lineChange(lines, a % lines.length, b))
+  if (change === 'note') return { ...pack, checkpoint: flippedText(pack.checkpoint!, a, b) }
+  if (pack['proofs.ndjson'] === undefined || change === 'honest') return pack
+  if (change === 'noProofs') return (({ 'proofs.ndjson': _, ...rest }) => rest)(pack)
+  return withLines(pack, 'proofs.ndjson', (lines) => {
+    const at = a % lines.length
+    const { index, proof } = JSON.parse(lines[at]!) as { index: number; proof: string[] }
+    const bytes = proof.map((one) => Buffer.from(one, 'base64'))
+    if (change === 'otherProof') return lines.with(at, packedProofLine(b, bytes).trimEnd())
+    if (bytes.length > 0) bytes[b % bytes.length]![a % 32]! ^= 1 << (b % 8)
+    return lines.with(at, packedProofLine(index, bytes).trimEnd())
+  })
+}
+
+function withLines(pack: Pack, name: string, change: (lines: string[]) => string[]): Pack {
+  const lines = pack[name]!.split('\n').slice(0, -1)
+  return lines.length === 0
+    ? pack
+    : {
+        ...pack,
+        [name]: change(lines)
+          .map((line) => `${line}\n`)
+          .join(''),
+      }
+}
