@@ -130,8 +130,10 @@ def check_event(event, heads, is_whole, names):
     before = bytes.fromhex(before if revision == last + 1 else event['previous'])
     sealed = sha256(before + canonical(header)).hex()
     require(len(before) == 32 and sealed == event['hash'], 'its hash does not follow from it')
-    salt, body, digest = event['salt'], event['body'], header['body']['hash']
-    require(body is None or sha256(decode(salt or '') + decode(body)).hex() == digest, 'its body is not the sealed one')
+    salt, body, digest = decode(event['salt'] or ''), event['body'], header['body']['hash']
+    is_cut_right = body is None or (len(salt), len(decode(body))) == (16, header['body']['size'])
+    is_sealed = body is None or sha256(salt + decode(body)).hex() == digest
+    require(is_cut_right and is_sealed, 'its body is not the sealed one')
     is_known = body is not None or event.get('absent') or 'blobs/' + digest in names
     require(is_known, 'its body is missing without a reason')
 def check_pack(names, load, policy):

@@ -48,6 +48,15 @@ export const LINE_CHANGES: Readonly<Record<string, Change>> = {
   insert: (lines, a, b) => lines.toSpliced(b % (lines.length + 1), 0, lines[a]!),
   body: member('body', flippedBase64),
   salt: member('salt', flippedBase64),
+  shift: (lines, a) =>
+    lines.with(
+      a,
+      edited(lines[a]!, (event) => {
+        const [salt, body] = [event.salt, event.body].map((text) => Buffer.from(String(text ?? ''), 'base64'))
+        const moved = Buffer.concat([salt!, body!.subarray(0, 1)]).toString('base64')
+        return { ...event, salt: moved, body: body!.subarray(1).toString('base64') }
+      }),
+    ),
   hash: member('hash', (_, b) => (b % 16).toString(16).repeat(64)),
   index: member('index', (_, b) => b),
   position: member('position', (_, b) => b),
