@@ -34,8 +34,8 @@ export interface Inner {
 export const innerOf = (client: EventStoreDBClient) => client as unknown as Inner
 
 /**
- * Ignores failures of the client's handling of a lost connection, which fails if the discovery of the next node fails.
- * The unhandled rejection would end the process.
+ * After a lost connection the client looks for another node. If it finds none, its handler rejects. This function
+ * ignores that rejection, because an unhandled rejection would end the process.
  */
 export function patched(client: EventStoreDBClient): EventStoreDBClient {
   const inner = innerOf(client)

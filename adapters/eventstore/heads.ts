@@ -17,7 +17,10 @@ export const tipOf = ({ header, hash }: SealedEvent): Tip => ({
   timestamp: header.timestamp,
 })
 
-/** The latest event seen of each stream. Later events may exist, but an event never changes. */
+/**
+ * The latest event of each stream that this process has seen. The stream may have later events. A known event never
+ * changes.
+ */
 export class Tips {
   #known = new Lru<string, Tip>(KEPT)
 

@@ -4,9 +4,9 @@ import type { Clock, Random } from '../../domain/ports/index.ts'
 
 /** Time limits, in ms. */
 export interface TimeLimits {
-  /** The longest silence of one attempt of a call. After that the client is replaced. */
+  /** keepup replaces the client if an attempt of a call gets no answer for this long. */
   readonly callMs: number
-  /** The time for retries of a call before it rejects with an unknown outcome. */
+  /** keepup retries a call for this long. Then the call rejects, and its outcome may be unknown. */
   readonly patienceMs: number
   /** The silence after which a subscription is replaced. */
   readonly silenceMs: number
@@ -18,7 +18,7 @@ export interface EventStoreLogOptions {
   /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
   readonly namespace: string
   readonly limits?: Partial<TimeLimits>
-  /** Creates no log: rejects with `LOG_MISSING` if there is none. */
+  /** True: never creates a log. Rejects with `LOG_MISSING` if there is none. */
   readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random

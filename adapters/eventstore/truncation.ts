@@ -12,7 +12,7 @@ import { causeOf, hidden } from './errors.ts'
 import type { LogParts } from './place.ts'
 import { isOwnName } from './strays.ts'
 
-// Stream metadata by which an operator can hide events. It is a separate stream with the name `$$<name>`.
+// An operator can hide events of a stream with its metadata. The metadata is a stream of its own, `$$<name>`.
 
 interface Metadata {
   readonly $tb?: unknown
@@ -20,7 +20,7 @@ interface Metadata {
   readonly $maxAge?: unknown
 }
 
-/** The name of a stream's metadata stream. Also maps prefixes of names. */
+/** The name of a stream's metadata stream. A prefix of a name gives the prefix of the metadata stream's name. */
 export const metadataOf = (name: string): string => `$$${name}`
 
 export const isMetadata = ({ streamId }: AllStreamRecordedEvent): boolean => streamId.startsWith('$$')
@@ -58,7 +58,7 @@ export async function truncationOf(
   const stream = name.slice(storedStreamName(place.namespace, '').length)
   if (!isOwnName(stream) || !hides((event.data ?? {}) as Metadata)) return null
   const now = await readMetadata(place, name, signal).catch((error: unknown) => {
-    // The metadata stream was tombstoned afterwards.
+    // Someone has tombstoned the metadata stream since, so this event is its last known state.
     if (causeOf(error) === ErrorType.STREAM_DELETED) return event.data as Metadata
     throw error
   })

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import type { OperationRange } from '../../domain/ports/index.ts'
 
-// Loads Loro with `require` at the first update, because `operationsOf` is synchronous and Loro brings WebAssembly.
+// Loro loads WebAssembly, so keepup loads it only at the first update. It uses `require`, because `operationsOf` is
+// synchronous.
 const load = createRequire(import.meta.url)
 
 /** The operations that an update contains. */

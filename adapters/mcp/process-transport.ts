@@ -28,11 +28,11 @@ export interface ServerProgram {
   readonly confined?: Pick<ConfinedProgram, 'cgroup' | 'filter' | 'ended'>
 }
 
-/** The most lines that are not messages; some servers write logs to stdout. A server that exceeds this is ended. */
+/** Some servers write logs to stdout. keepup ends a server after this many lines that are not messages. */
 const MAX_STRAY_LINES = 1_000
 /** The kept end of stderr, in bytes. */
 const STDERR_BYTES = 2_048
-/** The time to exit after the end of its input, and the time from SIGTERM to SIGKILL. In ms. */
+/** A server has this time to exit after its input ends, and again after SIGTERM, in ms. */
 const GRACE_MS = 1_000
 
 /** MCP over the standard streams of a process in a separate process group. `close` leaves no process behind. */
@@ -67,8 +67,8 @@ export class ProcessTransport implements Transport {
     const byUs = this.#why === null ? null : `was ended: ${this.#why}`
     const bySignal = signalCode === null ? null : `was ended by ${signalCode}`
     const exited = exitCode === null ? null : `exited with ${exitCode}`
-    // The server's own exit code is the better reason, unless keepup stopped reading its output. An exiting server may
-    // also close its input first.
+    // Prefer the server's own exit code: a server that exits may close its input first, and keepup then ends it. If
+    // keepup ended the server because of its output, report that.
     const ended = this.#refused ? byUs : (exited ?? byUs ?? bySignal)
     const last = this.#stderr.trim()
     return ended === null ? null : `${ended}${last === '' ? '' : `; its last words: ${last}`}`
@@ -101,7 +101,7 @@ export class ProcessTransport implements Transport {
         resolve()
       }
       child.once('exit', () => {
-        // Processes that the server left running would keep its streams open.
+        // End the processes that the server has left running. They keep its streams open.
         signalGroup(child, 'SIGKILL')
         endMarked(id, child.pid)
       })
@@ -168,7 +168,7 @@ export class ProcessTransport implements Transport {
     await this.#ended
   }
 
-  /** SIGTERM would end bubblewrap, which would kill the server at once. Signals the server's group instead. */
+  /** Sends SIGTERM to the group inside the sandbox. If bubblewrap got it, the server would die at once. */
   #signal(child: ChildProcess, signal: NodeJS.Signals): void {
     const { child: inside } = this.#status
     if (signal === 'SIGTERM' && inside !== null && child.exitCode === null) signalTo(-inside, signal)

@@ -10,8 +10,8 @@ export interface SharedLimit {
 const BURST = 0.1
 
 /**
- * `everyMs`: the time between two requests. `aheadMs`: how far requests may run ahead of that pace. In ms; both are 0
- * without a limit.
+ * `everyMs`: the time between two requests. `aheadMs`: how much earlier than that pace a request may start. Both in ms;
+ * 0: no limit.
  */
 export function paceOf({ perMinute }: SharedLimit): { readonly everyMs: number; readonly aheadMs: number } {
   if (perMinute === null) return { everyMs: 0, aheadMs: 0 }

@@ -3,8 +3,9 @@ import { asOne } from './client.ts'
 import { UsageError } from './exit.ts'
 
 /**
- * The HTTP request of an operation from the members of its path, query and body. `by`: the person, if the body names
- * one and the members do not. Throws {@link UsageError} for missing and unknown members.
+ * The HTTP request of an operation from the members of its path, query and body. `by`: the person to put into the body.
+ * It is used if the operation's body has a member `by` and `members` has none. Throws {@link UsageError} for missing
+ * and unknown members.
  */
 export function operationRequest(
   { name, http, input }: AnyOperation,

@@ -1,6 +1,6 @@
 /**
- * The members of an aggregate without effects, so that no driver wakes its streams. The state remembers no command ids:
- * repeated requests are found by the command ids in the headers, or are harmless.
+ * Members for an aggregate that has no effects. No driver wakes its streams. Its state keeps no command ids: the
+ * runtime finds a repeated request by the command id in a header, or the repetition is harmless.
  */
 export const UNDRIVEN = {
   wakeAt: () => null,

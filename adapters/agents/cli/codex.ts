@@ -58,7 +58,7 @@ export const codex: CliAgent = {
         ...(sandboxed ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
         ...(sandbox === undefined ? [] : ['-s', String(sandbox)]),
         ...dirs.flatMap((dir) => ['--add-dir', dir]),
-        // Codex refuses the options above after this word.
+        // `resume` and `fork` come last: Codex refuses the options above after them.
         ...(resume === undefined ? [] : ['resume', resume.selector === 'id' ? resume.id : '--last']),
         ...(fork?.selector === 'id' ? ['fork', fork.id] : []),
         '-',

@@ -3,7 +3,7 @@ import { BOUNDS } from '../../../domain/external/bounds.ts'
 
 // Bounds the memory of a mapping, regardless of the program's output.
 
-/** Pieces of text that may become the final text. Stops collecting once the text exceeds the bound of a final text. */
+/** Collects pieces of the possible final text. Collects no more when the text is longer than a final text may be. */
 export class SaidText {
   readonly #between: string
   #pieces: string[] = []

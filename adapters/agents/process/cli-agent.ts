@@ -5,8 +5,8 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import type { OwnPlaces } from './confine.ts'
 
 /**
- * An agent's command line that prints one JSON object per line. A new backend is one object of this type; the kit
- * (kit.ts) checks it. It must advertise only capabilities that the program really has.
+ * Describes an agent program that prints one JSON object per line. To add a backend, add one object of this type. The
+ * kit (kit.ts) checks it. It must advertise only capabilities that the program really has.
  */
 export interface CliAgent extends Advertised {
   /** The program's name on the PATH. */
@@ -21,7 +21,7 @@ export interface CliAgent extends Advertised {
   readonly keeps?: OwnPlaces
   readonly levels?: readonly RightsLevel[]
   /**
-   * The extension that sets the program's rights, and its value that allows edits. Without this extension the program
+   * `extension` sets the program's rights. `edits` is the value that allows edits. Without the extension the program
    * asks for permission, and nobody can answer.
    */
   readonly rights?: { readonly extension: string; readonly edits: string }
@@ -47,7 +47,7 @@ export interface ReachedTools {
   readonly token: string
   /** keepup's environment. The program gets only a part of it. */
   readonly ours: NodeJS.ProcessEnv
-  /** The folder of the files that `file` makes, outside every workspace. */
+  /** `file` makes its files in this folder, which is outside every workspace. */
   readonly folder: string
   /** Makes a file that only this user can read, because every user can see command line arguments. Returns its path. */
   file(name: string, content: string): string

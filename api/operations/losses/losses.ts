@@ -18,7 +18,7 @@ export interface Accepted extends Acceptance {
 export interface Losses {
   /** The loss that prevents this process from recording. Null: none. */
   readonly open: Loss | null
-  /** The error of every request that records. Null: requests are recorded. */
+  /** The error with which every request that records something rejects. Null: such requests are accepted. */
   readonly refusal: Error | null
   /** Compares every stream and position with the last known one. Null: nothing is missing. */
   look(): Promise<Loss | null>

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../domain/ports/index.ts'
 
-/** Requests a poll from another task, and waits for the end of a poll that began after the request. */
+/** Lets one task ask another task to poll, and wait until a poll that began after the request has ended. */
 export class WakeSignal {
   #waiting: PromiseWithResolvers<void>[] = []
   #wake: () => void = () => undefined
@@ -13,7 +13,7 @@ export class WakeSignal {
     return answered.promise
   }
 
-  /** Call before polling. Returns a callback; call it afterwards with the error, or null. */
+  /** Call this before a poll. After the poll, call the returned function with the error, or with null. */
   take(): (failed: unknown) => void {
     const answered = this.#waiting
     this.#waiting = []

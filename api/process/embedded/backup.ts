@@ -53,7 +53,7 @@ export async function backupFolder(
   }
   await copy('blobs')
   await copy('versions')
-  // A change between the two copies would make the copied vault an older one than its mark.
+  // Copy both under the lock. A change in between would make the copied mark newer than the copied vault.
   await exclusively(vaultFiles(data).lock, async () => {
     await copy('vault')
     await copy('vaultMark')

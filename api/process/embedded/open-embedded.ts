@@ -89,7 +89,8 @@ export async function openEmbedded(
       opened.push(() => made.close())
       return made
     }
-    // Tables that are not newer than the log contain no evidence of the loss, so they can follow the log.
+    // Tables that are newer than the log are evidence of the loss, so they stay as they are. Other tables follow the
+    // log.
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
@@ -144,7 +145,7 @@ export async function openEmbedded(
         return backupFolder(config.data, log, store, folder)
       },
       sizes: async (runIds) => {
-        // Not the log's count of blobs, which excludes whole results.
+        // `usage` counts all blobs. The log's own count leaves out whole results.
         const stored = await usage.sizes(runIds)
         return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },

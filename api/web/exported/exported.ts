@@ -107,8 +107,8 @@ const toHex = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map((n) => n.toString(16).padStart(2, '0')).join('')
 
 /**
- * The body of an event. An event of a call also gets the call's arguments from the model's answer. Null: erased, or not
- * JSON.
+ * The body of an event. If the event names its call's arguments, adds them from the model's answer. Null: the body was
+ * erased, is encrypted, or is not JSON.
  */
 export function exportedBody(lines: readonly Line[], line: Line): JsonObject | null {
   const body = decoded(line)

@@ -4,8 +4,8 @@ import { errorText } from '../client/api.ts'
 const MOST = 300
 
 /**
- * Server answers about positions, cached by revision. Sends one request at a time. Only the most recently requested
- * position waits.
+ * Server answers about positions, cached by revision. Sends one request at a time. Meanwhile, only the newest requested
+ * position is kept; older ones are dropped.
  */
 export class PositionCache<T> {
   readonly #tell: (revision: number) => Promise<T>

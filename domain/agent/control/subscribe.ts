@@ -7,7 +7,7 @@ const schema = z.strictObject({
   topic: nonBlank.max(NAME_LENGTH).describe('Messages that are published to it from now on are shown to you.'),
 })
 
-/** The root of the run keeps the subscriptions; the courier delivers those of other agents. */
+/** The root agent keeps all subscriptions of the run. The courier brings it the subscriptions of the other agents. */
 export const subscribe = controlTool({
   name: 'subscribe',
   description: 'Receives what other agents of this run publish to a topic, at the start of your turns.',

@@ -7,7 +7,7 @@ import type { BodyOf } from '../events/events.ts'
 
 // Texts that parent and child exchange.
 
-/** The first input of a child; the child learns nothing else about its parent's purpose. */
+/** The first input of a child. The child gets no other information from its parent. */
 export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_delegated'>): string {
   const rules = constraints.filter((constraint) => !isPattern(constraint)).map((rule) => `- ${rule}`)
   return [
@@ -27,7 +27,7 @@ export function resultOf({ message, artifacts, nextSteps, unmetGates }: Reported
   }
 }
 
-/** Codes with the same meaning for a run and a call. */
+/** Codes that a call shares with the run that it started. Every other code becomes EXECUTION_FAILED. */
 const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED', 'UNKNOWN_OUTCOME'])
 
 /** The failure of the delegating call. `rule`: the code of the child's end. */

@@ -6,7 +6,7 @@ import { type AgentState, callsOf } from '../state/state.ts'
 import { KNOWN_NAMES } from './admission.ts'
 import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 
-// Applies another policy or role to a recorded call: the verdict if it had been in force.
+// Judges a recorded call as if another policy or role had been in force.
 
 /** A recorded call. `permission`: the permission that lifted the policy's refusal. */
 interface CheckedCall {

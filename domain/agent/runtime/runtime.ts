@@ -125,7 +125,7 @@ export class Runtime implements AgentServices {
     await this.mailboxes.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
-      // A fork is never finished or being cancelled, whatever the state of its source.
+      // A fork does not take over the cancellation of its source.
       mustHaveTools(this.ports, { ...mailbox.state, cancel: null })
     })
   }
@@ -144,8 +144,8 @@ export class Runtime implements AgentServices {
   }
 
   /**
-   * Rejects with LOG_UNAVAILABLE within seconds if the log does not answer, even while an outcome waits in the same
-   * mailbox. Work that has not begun by the timeout never begins.
+   * If the log does not answer, rejects with LOG_UNAVAILABLE within seconds. This holds even if the work has to wait
+   * behind an outcome in the same mailbox. After the timeout, work that has not begun is dropped.
    */
   private async inTime<T>(retry: Retry, work: () => Promise<T>): Promise<T> {
     try {
@@ -219,7 +219,7 @@ export class Runtime implements AgentServices {
     return this.ports.secrets(mailbox.state?.spec ?? { secrets: [], policy: Policy.parse({}) })
   }
 
-  /** Drops the memory and snapshots of all agents, because forks contain inherited bodies. */
+  /** Drops the memory and the snapshots of all agents: forks of the agent may hold the erased bodies too. */
   private async forgetWhatWasErased(): Promise<void> {
     this.mailboxes.forgetErased()
     this.points.forgetAll()

@@ -4,7 +4,7 @@ import type { DocumentBlock } from './block.ts'
 export type BlockChange =
   | { readonly change: 'added'; readonly after: DocumentBlock }
   | { readonly change: 'removed'; readonly before: DocumentBlock }
-  /** `moved`: the block's position among the blocks of both revisions changed. */
+  /** `moved`: the block's place changed relative to the other blocks that both revisions contain. */
   | {
       readonly change: 'changed'
       readonly before: DocumentBlock

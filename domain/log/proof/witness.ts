@@ -1,3 +1,4 @@
+import { echo } from '../issues.ts'
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { base64, equalBytes, fromDecimal, hashFromBase64 } from './encoding.ts'
 import { COSIGNATURE, formatNote, type NoteKey, type NoteSigner, openNote, signatureLine, splitNote } from './note.ts'
@@ -122,13 +123,14 @@ export type WitnessOutcome =
 export function readWitnessAnswer(answer: WitnessAnswer, checkpoint: string, witness: NoteKey): WitnessOutcome {
   if (answer.status === 409 && answer.mediaType === SIZE_MEDIA_TYPE)
     return { kind: 'behind', size: fromDecimal(answer.body.replace(/\n$/, '')) }
-  if (answer.status !== 200) return { kind: 'refused', reason: `${answer.status} ${answer.body.trim()}` }
+  if (answer.status !== 200) return { kind: 'refused', reason: `${answer.status} ${echo(answer.body.trim())}` }
   if (witness.type !== COSIGNATURE)
     throw malformed(`"${witness.name}" is not the key of a witness; configure a key of type ${COSIGNATURE}`)
   const { text, lines } = splitNote(checkpoint)
   const opened = openNote(formatNote(text, [answer.body]), [witness])
   if (opened.text !== text)
     throw malformed(`the answer of "${witness.name}" has more than signature lines; check its URL`)
-  const added = opened.signatures.map(({ line }) => line).filter((line) => !lines.includes(line))
+  // One line is enough. A note with many lines cannot be opened.
+  const added = opened.signatures.slice(0, 1).flatMap(({ line }) => (lines.includes(line) ? [] : [line]))
   return { kind: 'cosigned', checkpoint: formatNote(text, [...lines, ...added]) }
 }

@@ -238,7 +238,7 @@ export class LogSigner {
     return plan.build(await Promise.all(plan.tiles.map((tile) => this.#ports.store.tile(tile))))
   }
 
-  /** The log holds only its identity. A program that was refused must leave such a log as it found it. */
+  /** Only the identity event exists. A program that refuses to start must not change the log. */
   get #isNew(): boolean {
     return this.#edge.size <= 1
   }

@@ -197,12 +197,12 @@ async function factsOf(stores: Pick<HeadStores, 'log' | 'blobs'>, acceptedLosses
       }
       if (event.type === 'log_key_created') {
         const { origin, vkey, reason, after } = event.body
-        // The loss can have cut the facts of the origin before.
+        // The loss may have removed the previous origin's facts.
         if (after !== null && !origins.some((one) => one.origin === after.origin))
           origins.push({ origin: after.origin, vkeys: [], lost: false })
         if (reason === 'loss') {
           losses += 1
-          // The loss also cut the heads of the origins before.
+          // Heads of earlier origins may cover lost events.
           if (losses <= acceptedLosses) for (const one of origins) one.lost = true
           else
             problems.push({ code: 'KEY', size: null, message: `${origin} began after a loss that nobody has accepted` })

@@ -23,11 +23,11 @@ interface Made {
 }
 
 /**
- * Every event is recorded by this function. Time, decision, sealing and enqueueing are one synchronous step, so no
- * other writer of this process can come between. Blobs are durable before the append: when the events need new blobs,
- * `record` stores them and calls `make` again, with the same salts and the new time. Returns an empty list when `make`
- * returns no events. Call it within the policy's `once` or `repeat`. Rejects with errors of `make`, ConflictError and
- * other LogErrors.
+ * This function records every event. It takes the time, decides, seals and enqueues in one synchronous step, so no
+ * other writer of this process can append in between. Blobs are durable before the append: when the events need new
+ * blobs, `record` stores them and calls `make` again, with the same salts and the new time. Returns an empty list when
+ * `make` returns no events. Call it inside `once` or `repeat` of `retry`. Rejects with errors of `make`, ConflictError
+ * and other LogErrors.
  */
 export async function record(
   ports: StreamPorts,

@@ -1,11 +1,14 @@
 import type { Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import type { Decoding, StreamEvent } from '../aggregate.ts'
-import { type erasureEvents, RESIDUE, type Residue } from '../erasure.ts'
+import { erasureEvents, RESIDUE, type Residue } from '../erasure.ts'
 import { bodyOf } from './bodies.ts'
 import type { Stores } from './ports.ts'
 
-/** The residues of a stream's erased bodies. Reads them on first use, and reads on when a residue is not found. */
+/**
+ * The residues of a stream's erased bodies. Reads the residues on first use. If one is missing, reads the events that
+ * were appended since.
+ */
 export class Residues<Event extends StreamEvent> {
   private readonly stores: Stores
   private readonly decoding: Decoding<Event>
@@ -33,7 +36,7 @@ export class Residues<Event extends StreamEvent> {
     return kept === undefined ? null : this.decoding.decodeKept(header, kept)
   }
 
-  /** Residues follow the end of the stream. Reads their bodies one by one and skips all others. */
+  /** A residue is appended after the body that it replaces. Reads only the bodies of residues, one by one. */
   private async read(): Promise<void> {
     const places: number[] = []
     let next = this.next
@@ -53,10 +56,10 @@ export class Residues<Event extends StreamEvent> {
   }
 }
 
-const bodiesOf = (body: unknown): readonly Residue[] =>
-  (body as ReturnType<(typeof erasureEvents)['residue']['parse']>).bodies
+/** A `residue` event of another shape, which keepup never writes, restores nothing. */
+const bodiesOf = (body: unknown): readonly Residue[] => erasureEvents.residue.safeParse(body).data?.bodies ?? []
 
-/** Without its blob, a `residue` event restores nothing. */
+/** Null if the blob of a `residue` event is missing: the event then restores nothing. Rethrows every other error. */
 function lost(error: unknown): null {
   if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
   throw error

@@ -9,7 +9,7 @@ import type { Stores, StreamPorts } from './ports.ts'
 /** The approximate number of events between two snapshots. */
 export const SNAPSHOT_EVERY = 256
 
-/** Increase it when a part of a state changes its shape without changing the digest. */
+/** Increase this number when the shape of a state changes and its digest does not. */
 const SNAPSHOT = 1
 
 /** How to store and restore the states of a kind of stream. */
@@ -64,7 +64,7 @@ export class Snapshots<State, Event extends StreamEvent> {
     return null
   }
 
-  /** A failing cache only costs time: the caller folds all events, and a warning gives the reason for the delay. */
+  /** If the cache fails, returns null and warns. The caller then folds all events. */
   private async fromCache({ snapshots, warn }: Cached, stream: string, upTo: UpTo): Promise<Found | null> {
     try {
       const found = await snapshots?.latest(stream, this.aggregate.fold, upTo)

@@ -14,7 +14,7 @@ export interface UsageSum {
   readonly unpriced: number
   /** Runs of external agents that have reported no usage; the token counts exclude them. */
   readonly untold: number
-  /** The part whose driver died before the outcome was recorded: estimates. */
+  /** Estimates for calls whose driver died before it recorded their outcome. */
   readonly inDoubt: { readonly calls: number; readonly tokens: number; readonly nanoDollars: number }
   /** Calls whose figures were erased with their bodies. */
   readonly erased: number
@@ -45,7 +45,8 @@ export const SUMS = [
   total('cache_read').as('cacheRead'),
   total('cache_write').as('cacheWrite'),
   total('nano_dollars').as('nanoDollars'),
-  // A run of an external agent is one model call in turn 0. A failed call of keepup's own agents has used nothing.
+  // The run of an external agent is one model call in turn 0, so it counts without token figures. A failed call of
+  // keepup's own agents used nothing, so it does not count.
   sql<number>`coalesce(sum(case when nano_dollars is null and (input is not null or turn = 0) then 1 else 0 end), 0)`.as(
     'unpriced',
   ),

@@ -10,7 +10,7 @@ export interface WaitingReason {
   readonly toolCallId: string | null
 }
 
-/** Every reason why agents of the given runs wait, by run. */
+/** For each of the given runs, the reasons why its agents wait. */
 export async function waitingOf(
   db: Kysely<Database>,
   runIds: readonly string[],

@@ -2,10 +2,15 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Database } from '../schema/database.ts'
 
-/** The server ends a transaction whose client is idle for this long, ms: other processes may wait for it. */
+/**
+ * The server ends a transaction after its client has been idle for this time, in ms. Other processes may be waiting for
+ * that transaction.
+ */
 export const HUNG_AFTER_MS = 5_000
 
-/** SQL: the server ends a transaction, and its connection, when the client is idle for this long. */
+/**
+ * The SQL setting with which the server ends a transaction and its connection after the client has been idle for `ms`.
+ */
 export const unlessHung = (ms: number) => `idle_in_transaction_session_timeout to ${ms}`
 
 /** Runs `work` in a transaction. `kind`: the text after `begin`; absent: a writing transaction. */

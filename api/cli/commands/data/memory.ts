@@ -124,12 +124,12 @@ export function memoryCommand(program: Command, kit: Kit): void {
     .action(kit.action<ListOptions>((ctx, _, options) => list(ctx, options)))
   memory
     .command('show')
-    .description('a fact, and all that was done to it')
+    .description('a fact with all its changes')
     .argument('<memory>')
     .action(kit.action((ctx, [id]) => show(ctx, id!)))
   memory
     .command('correct')
-    .description('give a fact another text; the one before stays in the log')
+    .description('replace the text of a fact; the log keeps the previous text')
     .argument('<memory>')
     .argument('<text...>', '"-": standard input')
     .action(kit.action((ctx, [id, ...words]) => correct(ctx, id!, words)))

@@ -10,7 +10,7 @@ import type { Kit } from '../kit.ts'
 
 const ended = ({ agents }: RunTree): boolean => agents.every(({ status }) => hasEnded(status))
 
-/** The tree as it fits the terminal, to detect visible changes. */
+/** The lines of the tree at the terminal's width. `follow` compares them to find visible changes. */
 function lines(ctx: Context, tree: RunTree): string[] {
   const { stdout } = ctx.io
   return treeLines(tree, stdout.isTTY ? (stdout.columns ?? null) : null)

@@ -8,13 +8,14 @@ import type { Acceptance } from '../../../operations/losses/losses.ts'
 import { lastOf } from './last-event.ts'
 
 /**
- * The types of final events. The state of such a stream need not be folded, because no call of its run can be repeated.
+ * Types of events that end a finished stream. A stream that ends with one of them need not be folded: no call of its
+ * run can be repeated.
  */
 const LAST: ReadonlySet<string> = new Set(['completion', 'residue', 'erased'])
 
 /**
- * Records a person's acceptance of a loss: in each shortened stream, and in `log-meta` everything that no stream can
- * record. A repetition after a crash finds the parts recorded before it and does not repeat them.
+ * Records that a person accepts a loss. Each shortened stream records its own part, and `log-meta` records the rest.
+ * After a crash, call it again: it skips the parts that are already recorded.
  */
 export async function recordAcceptance(
   ports: RuntimePorts,

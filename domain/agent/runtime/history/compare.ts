@@ -21,7 +21,7 @@ async function historyOfRun(stores: Stores, agentId: string): Promise<readonly C
   const all = [...entries]
   for (const child of children)
     for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))
-  // A fork starts no child for a delegation whose outcome was copied.
+  // A fork copies the outcome of a delegation and starts no child. Take the child's history from the record.
   const records = new Map<string, readonly CausalEntry[]>()
   for (const call of taken) {
     const { stream } = call.place

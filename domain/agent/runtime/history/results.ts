@@ -35,8 +35,8 @@ export type FoundResult = { readonly end: RecordedEvent } | { readonly erased: R
 export const agentOfCall = (toolCallId: string): string | null => /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1] ?? null
 
 /**
- * Finds the event that ended a call in an agent's history, including the source of a fork. Reads the headers of the
- * call's stream once per process, later only the event. Null: there is none.
+ * Finds the event that ended a call in an agent's history, including the source of a fork. The first search for a call
+ * reads the headers of its stream. Later searches read only the event. Null: there is none.
  */
 export async function findResult(stores: Stores, agentId: string, toolCallId: string): Promise<FoundResult> {
   const owner = agentOfCall(toolCallId)
@@ -75,9 +75,9 @@ const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
   header.type === 'tool_call_end' && header.toolCallId === toolCallId
 
 /**
- * The whole result at the event that ended a call. Verified before any part is returned. `again` false: skips the
- * verification if this process has verified the result before, for readers that request it part by part. Rejects with
- * BODY_ERASED, BLOB_MISSING, LOG_CORRUPT, or UNKNOWN_EVENT if the result is encrypted.
+ * The whole result at the event that ended a call. Verifies the result before it returns a part. `again` false: skips
+ * the verification if this process has already verified the result. Readers that request one part at a time use this.
+ * Rejects with BODY_ERASED, BLOB_MISSING, LOG_CORRUPT, or UNKNOWN_EVENT if the result is encrypted.
  */
 export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>

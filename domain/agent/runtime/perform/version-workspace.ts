@@ -5,7 +5,7 @@ import type { Version } from '../../decide/commands.ts'
 import { type AgentState, callsOf, isFinished } from '../../state/state.ts'
 import { changesBetween } from '../history/changes.ts'
 
-// The port limits the time of a version (limited-ports.ts).
+// The workspace port limits how long a version may take (limited-ports.ts).
 
 /** The current version of the workspace, or why there is none. Never rejects, so that the tool's outcome is kept. */
 export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
@@ -24,12 +24,15 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
 
 const MAX_DRIFT = 100
 
-/** The fact that files have changed since the last version; null: unchanged, or not known in time. */
+/**
+ * The command that records changes of files since the last version. Null: no file has changed, or the answer came too
+ * late.
+ */
 export async function driftFound(ports: RuntimePorts, { workspace, secrets }: Environment, state: AgentState) {
   const { tree, unversioned } = state
-  // A due version already accounts for changes.
+  // A version is due, and it will contain the changes.
   if (unversioned !== null || isFinished(state)) return null
-  // The previous driver may have died while it restored recorded files.
+  // The previous driver may have died while it restored recorded files. The changes may then be its own.
   if (workspace === null || tree === null || callsOf(state).some(({ reused }) => reused)) return null
   const drift = await driftSince(workspace, tree).catch((error: Error) => {
     ports.warn?.(state.agentId, `whether files have changed since is not known: ${error.message}`)
