@@ -5,17 +5,11 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import {
-  type ConfinedArguments,
-  confinedArguments,
-  ENTER,
-  startConfined,
-  withProcessLimit,
-} from './confined-arguments.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
 import { filterArguments, giveFilter, giveTo, UNFILTERED } from './given-filter.ts'
+import { type ConfinedArguments, confinedArguments, ENTER, startConfined, withProcessLimit } from './isolation.ts'
 import { homeOf, type Machine, machineOf } from './machine.ts'
 import { KILL_AFTER_MS, runProcess } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'

@@ -1,4 +1,4 @@
-import type { ErrorRecoveryPolicy as Recorded } from '../../domain/calls/policy.ts'
+import type { ErrorRecoveryPolicy as Recorded } from '../../domain/calls/policy-schema.ts'
 import { Problem } from '../operations/problem.ts'
 
 /**

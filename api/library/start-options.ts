@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
-import type { SecurityPolicy, ToolExecutionContext } from '../../domain/calls/policy.ts'
+import type { SecurityPolicy, ToolExecutionContext } from '../../domain/calls/policy-schema.ts'
 import { policyOf } from '../operations/policy/library.ts'
 import { Problem } from '../operations/problem.ts'
 import { OWN_AGENT, type StartRunInput } from '../operations/runs/start-schemas.ts'

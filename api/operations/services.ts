@@ -1,5 +1,5 @@
 import type { AgentServices, ForkOptions } from '../../domain/agent/runtime/types.ts'
-import type { SeenFile } from '../../domain/calls/question.ts'
+import type { SeenFile } from '../../domain/calls/question-hash.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'

@@ -1,7 +1,7 @@
 import type { EventPlace } from '../log/body-parts.ts'
 import type { Amounts } from '../tree/events.ts'
 import type { ArgumentsRef, Failure } from './events/event-parts.ts'
-import type { SeenFile } from './question.ts'
+import type { SeenFile } from './question-hash.ts'
 import type { Effect } from './tools/tool-spec.ts'
 
 export type CallStage =

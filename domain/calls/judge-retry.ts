@@ -1,5 +1,5 @@
 import type { Call } from './call.ts'
-import type { ErrorRecoveryPolicy } from './policy.ts'
+import type { ErrorRecoveryPolicy } from './policy-schema.ts'
 
 // Retries (seed 000, 5.10).
 

@@ -1,5 +1,5 @@
 import type { ResolvedPaths } from '../calls/events/event-parts.ts'
-import type { SeenFile } from '../calls/question.ts'
+import type { SeenFile } from '../calls/question-hash.ts'
 import type { ToolOutcome } from '../calls/tools/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../courier/delivery-commands.ts'
 import type { Actor } from '../log/envelope.ts'

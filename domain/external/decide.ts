@@ -1,7 +1,7 @@
 import { decideApproval } from '../calls/decide/approvals.ts'
 import { type Decided, policyHash } from '../calls/decided.ts'
 import { CommandRejected } from '../calls/errors.ts'
-import { questionHash } from '../calls/question.ts'
+import { questionHash } from '../calls/question-hash.ts'
 import { isDelivery } from '../courier/delivery-commands.ts'
 import { READER } from '../log/envelope.ts'
 import { instantText } from '../log/instant.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ErrorRecoveryPolicy, Policy } from '../calls/policy.ts'
+import { ErrorRecoveryPolicy, Policy } from '../calls/policy-schema.ts'
 import { ToolSpec } from '../calls/tools/tool-spec.ts'
 import { Milliseconds } from '../log/time-span.ts'
 import { GivenSecret } from '../secrets/destinations.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { namesNoTool, type OtherRules } from '../../domain/agent/rules/policy-check.ts'
 import { checkPolicy } from '../../domain/agent/runtime/history/check-policy.ts'
-import { Policy } from '../../domain/calls/policy.ts'
+import { Policy } from '../../domain/calls/policy-schema.ts'
 import type { RoleDefinition } from '../../domain/tree/spec.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

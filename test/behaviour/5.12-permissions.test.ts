@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkPolicy } from '../../domain/agent/runtime/history/check-policy.ts'
-import { Policy } from '../../domain/calls/policy.ts'
+import { Policy } from '../../domain/calls/policy-schema.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { asked, asks, denied, puts, ROLE } from '../support/permission-story.ts'
 

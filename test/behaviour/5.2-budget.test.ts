@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reserve } from '../../domain/agent/rules/budget.ts'
+import { reserve } from '../../domain/agent/rules/own-budget.ts'
 import { type AgentState, activityOf } from '../../domain/agent/state/state.ts'
 import { cost } from '../../domain/tree/money.ts'
 import { casesOf } from '../support/cases.ts'

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts'
 import { type PageParameters, pages } from '../follow/pages.ts'
 import { oneLine, safe } from '../output/text.ts'
 import { type Choice, choose } from './choose.ts'
+import { asking } from './interruptible.ts'
 import { prompt } from './prompt.ts'
-import { asking } from './question.ts'
 import { byWhom } from './question-lines.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>

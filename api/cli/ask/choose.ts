@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { UsageError } from '../exit.ts'
+import { asking } from './interruptible.ts'
 import { prompt } from './prompt.ts'
-import { asking } from './question.ts'
 
 /** One choice: the accepted words (the question shows the first), a description, and the value. */
 export interface Choice<T> {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { requestPermission } from '../../../domain/agent/control/request-permission.ts'
 import { namesInCommand } from '../../../domain/agent/rules/command-files.ts'
-import type { SeenFile } from '../../../domain/calls/question.ts'
+import type { SeenFile } from '../../../domain/calls/question-hash.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { patchApart } from '../files/diff/threaded-diff.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Artifact } from '../../../domain/calls/events/event-parts.ts'
-import { SeenFile } from '../../../domain/calls/question.ts'
+import { SeenFile } from '../../../domain/calls/question-hash.ts'
 import { AnyJson, By, JsonValue, Next, Position } from '../schemas.ts'
 
 export const AgentPath = z

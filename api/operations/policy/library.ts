@@ -1,4 +1,4 @@
-import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../../domain/calls/policy.ts'
+import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../../domain/calls/policy-schema.ts'
 import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
 import { Problem } from '../problem.ts'
 

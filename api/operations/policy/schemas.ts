@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Policy } from '../../../domain/calls/policy.ts'
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { Id } from '../schemas.ts'
 
 export const CheckPolicy = z

@@ -1,5 +1,5 @@
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
-import type { Policy } from '../../../domain/calls/policy.ts'
+import type { Policy } from '../../../domain/calls/policy-schema.ts'
 import { echo } from '../../../domain/log/issues.ts'
 import {
   DELEGABLE,

@@ -1,4 +1,4 @@
-import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '../../../domain/calls/policy.ts'
+import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '../../../domain/calls/policy-schema.ts'
 import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
 import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
-import { ErrorRecoveryPolicy, Policy } from '../../../domain/calls/policy.ts'
+import { ErrorRecoveryPolicy, Policy } from '../../../domain/calls/policy-schema.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
 import { GRANT } from '../../../domain/secrets/destinations.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'

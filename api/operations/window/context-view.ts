@@ -1,5 +1,5 @@
 import { modelInfo, route, routingFacts } from '../../../domain/agent/routing/routing.ts'
-import { estimateInput } from '../../../domain/agent/rules/budget.ts'
+import { estimateInput } from '../../../domain/agent/rules/own-budget.ts'
 import { contextLimit } from '../../../domain/agent/window/compression-plan.ts'
 import { isHidden, segmentsOf } from '../../../domain/agent/window/compression-state.ts'
 import { requestFacts } from '../../../domain/agent/window/request.ts'

@@ -10,7 +10,7 @@ import { agentAt, treeAt } from '../../../domain/agent/runtime/history/replay.ts
 import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
-import { Policy } from '../../../domain/calls/policy.ts'
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import { delegatedAgents } from '../../../domain/external/runtime/delegated-agents.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'

@@ -8,7 +8,6 @@ import { LossGate } from '../host/losses/gate.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import type { LossServices } from '../host/losses/losses-of-log.ts'
 import type { Tables } from '../tables/table-answers.ts'
-import type { LostEnd } from './lost-end.ts'
 import { comesBack } from './lost-tables.ts'
 
 // The servers store no mark for keepup. Evidence of a lost end is in the PostgreSQL tables and in the memory of running
@@ -20,6 +19,14 @@ interface Stores {
   readonly prompt: Home
   readonly log: EventLog
   readonly blobs: BlobStore
+}
+
+/** A process's memory of a log that was replaced by an older state while the process ran. */
+interface LostEnd {
+  /** The last event that this process has seen and the log has lost. Null: none. */
+  readonly lost: Cursor | null
+  /** Allows appends again. The caller has recorded the {@link lost} event. */
+  settle(): void
 }
 
 interface Running<T> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Failure, ResolvedPaths } from '../../calls/events/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
-import { SeenFile } from '../../calls/question.ts'
+import { SeenFile } from '../../calls/question-hash.ts'
 import type { ToolOutcome, ToolSucceeded } from '../../calls/tools/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../../courier/delivery-commands.ts'
 import { Milliseconds } from '../../log/time-span.ts'

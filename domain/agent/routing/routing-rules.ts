@@ -1,7 +1,7 @@
 import type { Purpose, RoutingConfig, RoutingPolicy, RoutingRule } from '../../tree/routing-config.ts'
 import type { ModelInfo } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
-import { budgetLeft, estimateInput, room } from '../rules/budget.ts'
+import { budgetLeft, estimateInput, room } from '../rules/own-budget.ts'
 import type { AgentState } from '../state/state.ts'
 import { requestFacts } from '../window/request.ts'
 import type { HealthFigures, RoutingBasis, RoutingCandidate } from './decision.ts'

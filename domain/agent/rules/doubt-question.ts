@@ -1,4 +1,4 @@
-import { questionHash } from '../../calls/question.ts'
+import { questionHash } from '../../calls/question-hash.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
 

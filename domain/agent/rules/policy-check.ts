@@ -1,4 +1,4 @@
-import type { Policy } from '../../calls/policy.ts'
+import type { Policy } from '../../calls/policy-schema.ts'
 import { matches } from '../../calls/tools/tool-patterns.ts'
 import { toolNamed } from '../../calls/tools/tools.ts'
 import type { RoleDefinition } from '../../tree/spec.ts'

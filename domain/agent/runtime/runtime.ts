@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../calls/errors.ts'
-import { Policy } from '../../calls/policy.ts'
+import { Policy } from '../../calls/policy-schema.ts'
 import type { ToolSpec } from '../../calls/tools/tool-spec.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'

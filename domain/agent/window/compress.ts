@@ -7,7 +7,7 @@ import type { OutcomeCommand } from '../decide/commands.ts'
 import type { DecisionBuilder } from '../decide/decision-builder.ts'
 import { leaveRecord } from '../decide/record.ts'
 import { modelInfo, route, routingFacts } from '../routing/routing.ts'
-import { estimateInput, reserveSummary } from '../rules/budget.ts'
+import { estimateInput, reserveSummary } from '../rules/own-budget.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { SUMMARY_PROMPT_BYTES, summaryText } from './compressed-request.ts'
 import {

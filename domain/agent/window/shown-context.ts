@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../../tree/spec.ts'
-import { estimateInput } from '../rules/budget.ts'
+import { estimateInput } from '../rules/own-budget.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'

@@ -7,7 +7,7 @@ import type { Call } from '../call.ts'
 import { type Decided, policyHash } from '../decided.ts'
 import { CommandRejected } from '../errors.ts'
 import type { CallBodyOf } from '../events/events.ts'
-import { approvalHash, type SeenFile, storedFile } from '../question.ts'
+import { approvalHash, type SeenFile, storedFile } from '../question-hash.ts'
 import type { CallDecision } from './decision.ts'
 // People's decisions on calls that need an approval.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AnyJsonValue, count, EventPlace, Hash, Instant, text } from '../../log/body-parts.ts'
 import { Decided } from '../decided.ts'
-import { SeenFile } from '../question.ts'
+import { SeenFile } from '../question-hash.ts'
 import { Effect, ToolMeaning } from '../tools/tool-spec.ts'
 import { ArgumentsRef, Failure, oneOutcome, outcome } from './event-parts.ts'
 

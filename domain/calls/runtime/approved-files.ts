@@ -1,7 +1,7 @@
 import { sha256 } from '../../log/ids.ts'
 import type { Workspace } from '../../ports/index.ts'
 import type { Call } from '../call.ts'
-import { type SeenFile, storedFile } from '../question.ts'
+import { type SeenFile, storedFile } from '../question-hash.ts'
 
 /** The current state of a file: its content as a question refers to it, and its bytes if readable. */
 export interface ReadNow {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openBoundary } from '../../../api/process/host/boundary.ts'
-import { Policy } from '../../../domain/calls/policy.ts'
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'
 import { memoryVault } from '../../support/secrets/memory-vault.ts'

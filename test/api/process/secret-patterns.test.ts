@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openBoundary } from '../../../api/process/host/boundary.ts'
 import { redactRequest } from '../../../domain/agent/runtime/redact.ts'
-import { Policy } from '../../../domain/calls/policy.ts'
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { AgentSpec } from '../../../domain/tree/spec.ts'
 import { spec } from '../../support/projections/spec.ts'
 import { memoryVault } from '../../support/secrets/memory-vault.ts'

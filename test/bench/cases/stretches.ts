@@ -13,7 +13,7 @@ import { compareRunHistories } from '../../../domain/agent/runtime/history/compa
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { verifyAgent } from '../../../domain/agent/runtime/history/verify.ts'
 import { AgentMailbox } from '../../../domain/agent/runtime/mailbox.ts'
-import { Policy } from '../../../domain/calls/policy.ts'
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { withWhole } from '../../../domain/calls/runtime/whole-result.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, most, ms } from '../figure.ts'

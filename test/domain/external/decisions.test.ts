@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { questionHash } from '../../../domain/calls/question.ts'
+import { questionHash } from '../../../domain/calls/question-hash.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import { owedExternal } from '../../../domain/external/owed.ts'

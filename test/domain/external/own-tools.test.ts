@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { approvalHash } from '../../../domain/calls/question.ts'
+import { approvalHash } from '../../../domain/calls/question-hash.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import { bodyFault } from '../../../domain/external/codec.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'

@@ -71,7 +71,7 @@ export const ROUTING: readonly Rule[] = [
     rule: '7 rate limit',
     says: 'held attempts are no retries',
     test: limits,
-    fault: fault('domain/agent/routing/outage.ts', 'afterFailure', replace('operand', 'held', '0')),
+    fault: fault('domain/agent/routing/after-model-failure.ts', 'afterFailure', replace('operand', 'held', '0')),
   },
   {
     rule: '7 Retry-After',

@@ -127,19 +127,19 @@ export const RULES: readonly Rule[] = [
     rule: 'the place of the warning turn',
     says: 'its reserve counts each answer again as input',
     test: behaviour('5.2-budget'),
-    fault: fault('domain/agent/rules/budget.ts', 'roomFor', replace('value', 'each', 'rate.output')),
+    fault: fault('domain/agent/rules/own-budget.ts', 'roomFor', replace('value', 'each', 'rate.output')),
   },
   {
     rule: 'the place of the warning turn',
     says: 'its reserve counts the results of tools as input',
     test: behaviour('5.2-budget'),
-    fault: fault('domain/agent/rules/budget.ts', 'roomFor', drop('operand', 'results')),
+    fault: fault('domain/agent/rules/own-budget.ts', 'roomFor', drop('operand', 'results')),
   },
   {
     rule: 'the place of the warning turn',
     says: 'money is reserved for writes to a cache',
     test: behaviour('5.2-budget'),
-    fault: fault('domain/agent/rules/budget.ts', 'accounts', replace('call', 'max', '$1')),
+    fault: fault('domain/agent/rules/own-budget.ts', 'accounts', replace('call', 'max', '$1')),
   },
   {
     rule: 'the grace time',

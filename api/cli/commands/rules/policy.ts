@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { Policy } from '../../../../domain/calls/policy.ts'
+import { Policy } from '../../../../domain/calls/policy-schema.ts'
 import { firstIssue } from '../../../../domain/log/issues.ts'
 import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
