@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { openKeepUp } from '../../../api/library/open-keepup.ts'
 import { cliFolder, idIn } from '../support/cli.ts'
 
-describe('pack', { timeout: 120_000, tags: ['python3'] }, () => {
+describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
   const { look, data, root } = folder

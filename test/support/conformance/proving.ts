@@ -13,14 +13,12 @@ export const PROVING: readonly Rule[] = [
     rule: 'proofs',
     says: 'a head that the log does not continue is named',
     test: ATTACKS,
-    name: 'rewrite one stream',
     fault: fault(VERIFY, 'compare', drop('operand', 'equalBytes')),
   },
   {
     rule: 'proofs',
     says: 'a head of another size than its note is named',
     test: ATTACKS,
-    name: 'head or key edit',
     fault: fault(VERIFY, 'claim', replace('condition', 'size opened', 'false')),
   },
   {
