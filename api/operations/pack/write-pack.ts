@@ -281,5 +281,5 @@ const factsOf = (run: object) =>
   )
 
 async function* all(log: Services['log'], bodies: boolean): AsyncGenerator<RecordedEvent> {
-  for await (const page of log.readAll(null, { bodies })) yield* page
+  for await (const page of log.readAll(null, { bodies, everyKind: true })) yield* page
 }
