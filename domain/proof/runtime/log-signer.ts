@@ -399,7 +399,8 @@ export class LogSigner {
     const head = known === undefined ? null : await store.lastHead(known.key.name)
     // The origin began after the broken head, and the process ended before the first head of the origin.
     if (this.#broken !== null && known !== undefined && head === null) this.#broken = null
-    const isSafe = head !== null || known?.key.name === this.#begun
+    // On servers another process may have begun the origin just now.
+    const isSafe = head !== null || known?.key.name === this.#begun || shared === true
     if (known !== undefined && this.#broken === null && !isLost && isSafe) {
       this.#head = head !== null && isSignedBy(known, head) ? head : null
       this.#key = known
