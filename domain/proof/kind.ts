@@ -43,8 +43,10 @@ export interface ProofState {
 const NOTHING: ProofState = { origins: [], losses: 0, anchors: {}, anchored: {} }
 
 export type ProofCommand =
+  /** `current`: the last origin that the caller knows; null: none. */
   | {
       readonly kind: 'begin'
+      readonly current: string | null
       readonly origin: string
       readonly vkey: string
       readonly reason: (typeof ORIGIN_REASONS)[number]
@@ -101,8 +103,11 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
   decide(state, command, emit) {
     if (isWitnessCommand(command)) return decideWitnessCommand(state?.witness ?? NO_WITNESS, command, emit)
     if (command.kind === 'begin') {
-      const { origin, vkey, reason, after } = command
-      if (state?.origins.some((one) => one.origin === origin))
+      const { current, origin, vkey, reason, after } = command
+      const { origins } = state ?? NOTHING
+      if ((origins.at(-1)?.origin ?? null) !== current)
+        throw new StreamError('ORIGIN_EXISTS', 'another origin of the log began at the same moment; try again')
+      if (origins.some((one) => one.origin === origin))
         throw new StreamError('ORIGIN_EXISTS', `${origin} was an origin of this log before; name another one`)
       return emit('log_key_created', { origin, vkey, reason, after })
     }

@@ -189,7 +189,8 @@ export class LogSigner {
   /** Replaces the origin's key. The old key signs the new one. Returns the new verifier key. */
   rotate(by: Actor): Promise<string> {
     return this.#mutex.run(async () => {
-      await this.#catchUp()
+      // The origin exists then, also if another process began it at the same moment.
+      await this.#signAll()
       const old = await this.#ready()
       const { random, keys, streams } = this.#ports
       const made = noteSigner(old.key.name, random.bytes(32), ED25519)
@@ -215,7 +216,7 @@ export class LogSigner {
       if (state !== null && (await this.#owned(state)).known !== undefined)
         throw new StreamError('KEY_HERE', 'this machine has the key of the log; replace it without "lost"')
       const key = await this.#made(state, await this.#ports.keys.read())
-      await this.#begin(key, state === null ? 'first' : 'key_lost', by)
+      await this.#begin(key, state === null ? 'first' : 'key_lost', state, by)
       await this.#signAll()
       return formatVkey(key.key)
     })
@@ -411,7 +412,7 @@ export class LogSigner {
     if (shared === true && known === undefined && !ownsBroken) await this.#mustBeFirst(state, vkey)
     const reason = isLost ? 'loss' : known !== undefined && !isSafe ? 'heads_lost' : this.#reason(state, owned)
     const key = await this.#made(state, owned)
-    await this.#begin(key, reason, SYSTEM)
+    await this.#begin(key, reason, state, SYSTEM)
     this.#head = null
     this.#broken = null
     await this.#catchUp()
@@ -464,10 +465,16 @@ export class LogSigner {
     return key
   }
 
-  async #begin({ key }: NoteSigner, reason: (typeof ORIGIN_REASONS)[number], by: Actor): Promise<void> {
+  async #begin(
+    { key }: NoteSigner,
+    reason: (typeof ORIGIN_REASONS)[number],
+    state: ProofState | null,
+    by: Actor,
+  ): Promise<void> {
     const last = await this.#lastCheckpoint()
     const after: TreeHead | null = last && { origin: last.origin, size: last.size, root: base64(last.root) }
-    const command = { kind: 'begin', origin: key.name, vkey: formatVkey(key), reason, after } as const
+    const current = state === null ? null : currentOrigin(state).origin
+    const command = { kind: 'begin', current, origin: key.name, vkey: formatVkey(key), reason, after } as const
     await this.#ports.streams.submit(proof, PROOF_ID, command, { by, commandId: `begin:${key.id}` })
     this.#begun = key.name
   }
