@@ -85,7 +85,12 @@ export class MarkupJudge {
     const parts = htmls.map((html, n) => `<div data-n="${n}">${html}</div>`)
     this.#served = `<!doctype html><html><head><title>t</title></head><body>${parts.join('')}</body></html>`
     this.#requests = []
-    await this.#page.goto(`${ORIGIN}/`)
+    // A refused navigation of the page before may still be on its way to the browser's page of errors.
+    const visit = () => this.#page.goto(`${ORIGIN}/`)
+    await visit().catch((error: Error) => {
+      if (!error.message.includes('interrupted by another navigation')) throw error
+      return visit()
+    })
     const ask = (count: number) => inThePage.judgePage(count)
     return this.#page.evaluate(ask, htmls.length).catch((error: unknown) => ended(error).seen)
   }
