@@ -85,6 +85,7 @@ describe('the published package', () => {
       'api/docs/tables.md',
       'api/docs/threat-model.md',
       'api/docs/tools.md',
+      'api/docs/trace.md',
       'api/docs/verify.py',
       'api/docs/web.md',
       'api/web/dist/icon.svg',
