@@ -17,6 +17,9 @@ const EventName = z
     return { stream, revision: Number(revision) }
   })
 
+/** Rules about several members apply only to valid members. */
+const whenValid = ({ issues }: { readonly issues: readonly unknown[] }): boolean => issues.length === 0
+
 export const TraceQuery = z
   .strictObject({
     call: Id.optional().meta({ description: 'A call, as the events of its run name it' }),
@@ -33,12 +36,15 @@ export const TraceQuery = z
   })
   .refine(({ call, event, file }) => [call, event, file].filter((one) => one !== undefined).length === 1, {
     error: 'name one of call, event and file',
+    when: whenValid,
   })
   .refine(({ file, line, run }) => file === undefined || (line !== undefined && run !== undefined), {
     error: 'a file needs its line and its run',
+    when: whenValid,
   })
   .refine(({ file, line, run, agent, step }) => file !== undefined || !(line ?? run ?? agent ?? step), {
     error: 'line, run, agent and step go with a file only',
+    when: whenValid,
   })
 
 const place = { runId: z.string().optional(), stream: z.string(), revision: z.int(), at: z.string() }
