@@ -12,7 +12,7 @@ import { causeOf, hidden } from './errors.ts'
 import type { LogParts } from './place.ts'
 import { isOwnName } from './strays.ts'
 
-// An operator can hide events of a stream with its metadata. The metadata is a stream of its own, `$$<name>`.
+// An operator can hide events of a stream with its metadata. The stream `$$<name>` holds the metadata.
 
 interface Metadata {
   readonly $tb?: unknown

@@ -32,31 +32,54 @@ export async function checkPack(
   return verifier.result(texts.get('checkpoint') ?? null, trusted, !files.has('proofs.ndjson'))
 }
 
-/** A text that is not UTF-8 becomes one that no signature or policy has. */
+/** The largest checkpoint or policy, and the longest line, in bytes. A hostile pack cannot fill the memory. */
+const MAX_TEXT = 1024 * 1024
+const MAX_LINE = 64 * 1024 * 1024
+
+/** Stands for a text that is too long or not UTF-8. No format of a pack allows it. */
+const UNREADABLE = '\0'
+
 async function textOf(bytes: TarFile['bytes']): Promise<string> {
-  const whole = Buffer.concat(await Array.fromAsync(bytes))
-  return decoded(whole)
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of bytes) {
+    size += piece.length
+    if (size <= MAX_TEXT) pieces.push(Uint8Array.from(piece))
+  }
+  return size > MAX_TEXT ? UNREADABLE : decoded(Buffer.concat(pieces))
 }
 
 function decoded(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    return '\0'
+    return UNREADABLE
   }
 }
 
 /** The lines of a file with their newlines. The last one may lack it. */
 async function* linesOf(bytes: TarFile['bytes']): AsyncGenerator<string> {
   let rest: Uint8Array[] = []
+  let size = 0
+  const add = (piece: Uint8Array) => {
+    size += piece.length
+    if (size <= MAX_LINE) rest.push(piece)
+    else rest = []
+  }
+  const line = () => {
+    const text = size > MAX_LINE ? UNREADABLE : decoded(Buffer.concat(rest))
+    rest = []
+    size = 0
+    return text
+  }
   for await (const piece of bytes) {
     let from = 0
     for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
-      yield decoded(Buffer.concat([...rest, piece.subarray(from, end + 1)]))
-      rest = []
+      add(piece.subarray(from, end + 1))
+      yield line()
       from = end + 1
     }
-    if (from < piece.length) rest.push(Uint8Array.from(piece.subarray(from)))
+    if (from < piece.length) add(Uint8Array.from(piece.subarray(from)))
   }
-  if (rest.length > 0) yield decoded(Buffer.concat(rest))
+  if (size > 0) yield line()
 }

@@ -70,7 +70,7 @@ export async function proveConsistency(s: Pick<Services, 'proof'>, from: number,
 const built = async (store: TreeStore, plan: ProofPlan): Promise<Uint8Array[]> =>
   plan.build(await Promise.all(plan.tiles.map((tile) => store.tile(tile))))
 
-/** Verifies the signed heads, keys and anchors. `outside`: also compares with what the anchors hold now. */
+/** Verifies the signed heads, keys and anchors. `outside`: also reads the anchors and compares with their heads. */
 export async function verifyProof(
   s: Pick<Services, 'proof' | 'log' | 'blobs' | 'streams'>,
   { outside }: { outside: boolean },

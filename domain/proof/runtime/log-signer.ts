@@ -369,7 +369,7 @@ export class LogSigner {
     return head === null ? null : parseCheckpoint(splitNote(head.note).text)
   }
 
-  /** Signs the tree as it is, and stores it. */
+  /** Signs and stores the current tree. */
   async #signed(): Promise<SignedHead> {
     const key = await this.#ready()
     const { clock } = this.#ports
@@ -388,7 +388,8 @@ export class LogSigner {
 
   /**
    * The key of the current origin. Begins an origin when there is none, when this machine does not have its key, and
-   * after an accepted loss. Throws when the log does not continue its last signed head and nobody has accepted that.
+   * after an accepted loss. Throws when the log does not continue its last signed head and no person has accepted the
+   * loss.
    */
   async #ready(): Promise<NoteSigner> {
     if (this.#key !== null && this.#broken === null) return this.#key

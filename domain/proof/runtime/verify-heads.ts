@@ -56,9 +56,9 @@ export interface HeadStores {
 }
 
 /**
- * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints that
- * anchors hold now. Reads the header of each event once; the memory grows with the number of heads. Rejects with `LOG_NEWER` at an event of
- * a newer version.
+ * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints read
+ * from the anchors. Reads the header of each event once; the memory grows with the number of heads. Rejects with
+ * `LOG_NEWER` at an event of a newer version.
  */
 export async function verifyHeads(
   { log, store, acceptedLosses, blobs }: HeadStores,

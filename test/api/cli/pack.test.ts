@@ -62,6 +62,13 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     const other = 'other.example+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
     expect((await look('pack', '--check', file, '--vkey', other)).code).toBe(5)
 
+    const policy = readFileSync(join(pack, 'policy.txt'), 'utf8')
+    writeFileSync(join(pack, 'policy.txt'), `${policy}# ${'x'.repeat(1024 * 1024)}\n`)
+    const swollen = join(root, 'swollen.pack')
+    execFileSync('tar', ['-cf', swollen, '-C', pack, '.'])
+    expect((await look('pack', '--check', swollen)).code).toBe(5)
+    writeFileSync(join(pack, 'policy.txt'), policy)
+
     const events = readFileSync(join(pack, 'events.ndjson'), 'utf8')
     writeFileSync(join(pack, 'events.ndjson'), events.replace('"kind":"model"', '"kind":"driver"'))
     const forged = join(root, 'forged.pack')
