@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -67,6 +67,21 @@ test('a folder keeps every head, and refuses another head of the same size', asy
   writeFileSync(join(target, 'example.org_log', `${String(length).padStart(12, '0')}.checkpoint`), other)
   expect(await anchors.now()).toMatchObject([{ ok: false, message: expect.stringContaining('holds another head') }])
   expect((await world.store.failures()).get('anchor:disk')?.message).toContain('holds another head')
+})
+
+test('a folder completes a file that a killed process left, and a folder that is gone answers nothing', async () => {
+  await using world = await signedLog()
+  const target = folder()
+  const anchors = await anchored(world, { disk: { kind: 'folder', target } })
+  const { note, size } = await world.signer.sign()
+  const file = join(target, 'example.org_log', `${String(size).padStart(12, '0')}.checkpoint`)
+  mkdirSync(join(target, 'example.org_log'))
+  writeFileSync(file, note.slice(0, 30))
+  expect(await anchors.now()).toMatchObject([{ ok: true, size }])
+  expect(readFileSync(file, 'utf8')).toBe(note)
+  await expect(ANCHOR_KEEPERS.folder.held!({ target: join(target, 'gone') }, 'example.org/log')).rejects.toThrow(
+    'mount its disk',
+  )
 })
 
 test('a log that was rewritten since an anchor differs from what the anchor holds', async () => {

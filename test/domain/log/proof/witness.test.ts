@@ -59,6 +59,13 @@ describe('a witness', () => {
     )
   })
 
+  test('adds one line to a note, however often the witness repeats it', () => {
+    const sent = request(0, 5)
+    const answer = witnessAnswer(decideWitness(sent, known(null)), witness, 7)
+    const outcome = readWitnessAnswer({ ...answer, body: answer.body.repeat(90) }, sent.checkpoint, witness.key)
+    expect(outcome).toEqual(readWitnessAnswer(answer, sent.checkpoint, witness.key))
+  })
+
   test('answers 409 with its size when it is elsewhere, and the log sends the proof from there', () => {
     const decision = decideWitness(request(0, 9), known(7))
     expect(decision).toEqual({ status: 409, size: 7 })
