@@ -10,9 +10,10 @@ import { base64 } from '../../domain/log/proof/encoding.ts'
 import { COSIGNATURE, formatVkey, noteSigner, parseVkey, splitNote } from '../../domain/log/proof/note.ts'
 import { eventLeaf } from '../../domain/log/proof/tree.ts'
 import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-proof.ts'
-import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
+import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog } from './support.ts'
 
@@ -186,4 +187,22 @@ test('a forged head, a forged anchor and an unsigned new key are named', async (
     ok: false,
     problems: [{ code: 'ANCHOR' }],
   })
+})
+
+test.each([
+  ['log_key_created', { origin: 'example.org/log/9' }],
+  ['log_key_rotated', { vkey: 7 }],
+])('a sealed %s of another shape is named', async (type, body) => {
+  await using world = await signedLog()
+  await world.write(3)
+  await world.signer.sign()
+  const last = (await world.events()).filter(({ header }) => header.stream === PROOF_STREAM).at(-1)!
+  const { revision } = last.header
+  const batch = new Sealer('forger').batch(PROOF_STREAM, { revision, hash: last.hash }, [
+    { type, body, header: { timestamp: last.header.timestamp } },
+  ])
+  await world.log.append(PROOF_STREAM, revision, batch)
+  expect((await world.verify()).problems).toMatchObject([
+    { code: 'KEY', message: expect.stringContaining(`${PROOF_STREAM}@${revision + 1}`) },
+  ])
 })
