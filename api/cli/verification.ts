@@ -3,6 +3,7 @@ import { AGGREGATES } from '../../domain/kinds.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../domain/log/owner.ts'
+import { type Coverage, coverageOf } from '../../domain/proof/runtime/coverage.ts'
 import { counted } from '../../projections/engine/text.ts'
 import { ProjectionError } from '../../projections/index.ts'
 import type { StreamList } from '../operations/streams/schemas.ts'
@@ -11,6 +12,7 @@ import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { allStreams, runPages } from './follow/pages.ts'
 import { acceptedLines, fetchLossReport, lossLines } from './output/loss-text.ts'
+import { covered, erasedLine } from './output/proof-text.ts'
 
 /** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
@@ -54,16 +56,18 @@ async function proveRun(ctx: Context, id: string, agent: string | undefined): Pr
 interface Proof {
   readonly ok: boolean
   readonly events: number
+  readonly proof: Coverage | null
   readonly digests: number
   readonly unchecked: number
   readonly head: string
-  readonly erased: readonly { readonly revision: number; readonly reason: string }[]
+  readonly erased: readonly { readonly revision: number; readonly code: string; readonly reason: string }[]
   readonly problems: readonly { readonly revision: number; readonly code: string; readonly message: string }[]
 }
 
 const proofLines = (name: string, proof: Proof): string[] => [
-  `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')}, ${digests(proof)}, head ${proof.head}`,
-  ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+  `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')} (${covered(proof.proof)}), ` +
+    `${digests(proof)}, head ${proof.head}`,
+  ...proof.erased.map(erasedLine),
   ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
 ]
 
@@ -143,10 +147,10 @@ async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<bool
 export async function verifyHeads(ctx: Context, anchors: boolean): Promise<boolean> {
   const query = anchors ? ({ anchors: 'true' } as const) : {}
   const found = await take((await ctx.client('read')).v1.proof.verify.$get({ query }))
-  const { events, signed, anchored } = found
+  const { events, signed, anchored, heads } = found
+  const proof = heads === 0 && anchored === 0 ? null : coverageOf(events, signed, anchored)
   ctx.show({ heads: found }, () => [
-    `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(anchored, 'event')} anchored, ${signed - anchored} only signed, ` +
-      `${events - signed} only chained`,
+    `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(events, 'event')} (${covered(proof)})`,
     ...found.problems.map(({ code, message }) => `  ${code}: ${message}`),
     ...(found.superseded > 0 ? [`  ${counted(found.superseded, 'head')} of before an accepted loss`] : []),
   ])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ANCHOR_KINDS } from '../../../domain/proof/events.ts'
-import { By, Digits } from '../schemas.ts'
+import { By, Coverage, Digits } from '../schemas.ts'
 import { StreamParam } from '../streams/schemas.ts'
 
 const Size = z.int().meta({ description: 'The number of the first events that the head covers' })
@@ -54,6 +54,10 @@ export const VerifyHeadsQuery = z.strictObject({
     .enum(['true', 'false'])
     .prefault('false')
     .meta({ description: 'true: also compare with what the anchors hold now' }),
+  streams: z
+    .enum(['true', 'false'])
+    .prefault('false')
+    .meta({ description: 'true: also say for each stream how far the heads cover it' }),
 })
 
 export const VerifiedHeads = z
@@ -74,6 +78,11 @@ export const VerifiedHeads = z
         }),
       )
       .readonly(),
+    streams: z
+      .array(z.strictObject({ stream: z.string(), proof: Coverage }))
+      .readonly()
+      .optional()
+      .meta({ description: 'With streams=true: each stream of the log' }),
   })
   .meta({ id: 'VerifiedHeads' })
 

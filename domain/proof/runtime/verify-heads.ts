@@ -11,6 +11,7 @@ import type { SignedHead, TreeStore } from '../../ports/proof.ts'
 import { bodyOf } from '../../stream/runtime/bodies.ts'
 import type { ProofEvent } from '../events.ts'
 import { PROOF_STREAM, proof } from '../kind.ts'
+import { type Coverage, coverageOf } from './coverage.ts'
 
 /** A fault of the log's heads. `size`: the number of events that the head covers; null: no head is concerned. */
 export interface HeadProblem {
@@ -31,6 +32,13 @@ export interface VerifiedHeads {
   /** Heads of origins that ended with an accepted loss and that the log no longer contains. */
   readonly superseded: number
   readonly problems: readonly HeadProblem[]
+  /** How far the same heads cover each stream, in the order of their first events. Absent: not asked for. */
+  readonly streams?: readonly StreamCovered[]
+}
+
+export interface StreamCovered {
+  readonly stream: string
+  readonly proof: Coverage
 }
 
 interface Claim extends LogCheckpoint {
@@ -57,12 +65,13 @@ export interface HeadStores {
 
 /**
  * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints read
- * from the anchors. Reads the header of each event once; the memory grows with the number of heads. Rejects with
- * `LOG_NEWER` at an event of a newer version.
+ * from the anchors. Reads the header of each event once; the memory grows with the number of heads, and of streams if
+ * `perStream`. Rejects with `LOG_NEWER` at an event of a newer version.
  */
 export async function verifyHeads(
   { log, store, acceptedLosses, blobs }: HeadStores,
   outside: readonly { readonly anchor: string; readonly checkpoint: string }[] = [],
+  perStream = false,
 ): Promise<VerifiedHeads> {
   const problems: HeadProblem[] = []
   const { origins, anchors, witnesses } = await factsOf({ log, blobs }, acceptedLosses, problems)
@@ -101,10 +110,13 @@ export async function verifyHeads(
   claims.sort((a, b) => a.size - b.size)
 
   const proved = { HEAD: 0, ANCHOR: 0 }
+  const streams = perStream ? new CoveredStreams() : null
   const isLost = ({ origin }: Claim) => origins.some((one) => one.origin === origin && one.lost)
   const compare = (one: Claim, edge: Edge | null) => {
-    if (edge !== null && equalBytes(one.root, edgeRoot(edge))) proved[one.what] = Math.max(proved[one.what], one.size)
-    else if (isLost(one)) superseded += 1
+    if (edge !== null && equalBytes(one.root, edgeRoot(edge))) {
+      proved[one.what] = one.size
+      streams?.cover(one.what)
+    } else if (isLost(one)) superseded += 1
     else
       problems.push({
         code: edge === null ? 'CUT' : one.what,
@@ -125,6 +137,7 @@ export async function verifyHeads(
     if (newer !== null) throw new LogError('LOG_NEWER', newer)
     for (const event of page) {
       edge = appendLeaves(edge, [eventLeaf(event.hash)]).edge
+      streams?.add(event.header.stream)
       for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)
     }
   }
@@ -140,6 +153,38 @@ export async function verifyHeads(
     origins: origins.map(({ origin, vkeys }) => ({ origin, vkeys })),
     superseded,
     problems: problems.slice(0, MAX_PROBLEMS),
+    ...(streams !== null && { streams: streams.all() }),
+  }
+}
+
+/** Counts the events of each stream that heads cover, in one pass over the log: each event is looked at three times. */
+class CoveredStreams {
+  readonly #streams = new Map<string, { events: number; HEAD: number; ANCHOR: number }>()
+  /** The streams with events after the last head, and after the last anchored one. */
+  readonly #since = { HEAD: new Set<string>(), ANCHOR: new Set<string>() }
+
+  add(stream: string): void {
+    const counts = this.#streams.get(stream) ?? { events: 0, HEAD: 0, ANCHOR: 0 }
+    counts.events += 1
+    this.#streams.set(stream, counts)
+    this.#since.HEAD.add(stream)
+    this.#since.ANCHOR.add(stream)
+  }
+
+  /** A head covers all events so far. */
+  cover(what: 'HEAD' | 'ANCHOR'): void {
+    for (const stream of this.#since[what]) {
+      const counts = this.#streams.get(stream)!
+      counts[what] = counts.events
+    }
+    this.#since[what].clear()
+  }
+
+  all(): StreamCovered[] {
+    return [...this.#streams].map(([stream, { events, HEAD, ANCHOR }]) => ({
+      stream,
+      proof: coverageOf(events, Math.max(HEAD, ANCHOR), ANCHOR),
+    }))
   }
 }
 

@@ -1,7 +1,10 @@
 export interface ProofProblem {
   readonly revision: number
-  /** `TABLE`: a row of the tables differs from the row that the events give. */
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE'
+  /**
+   * `TABLE`: a row of the tables differs from the row that the events give. `HEAD`: a signed head of the log does not
+   * contain the event.
+   */
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE' | 'HEAD'
   readonly message: string
 }
 
@@ -10,7 +13,7 @@ export interface StreamProof {
   readonly events: number
   readonly ok: boolean
   readonly head: string
-  readonly erased: readonly { revision: number; reason: string }[]
+  readonly erased: readonly { revision: number; code: string; reason: string }[]
   readonly problems: readonly ProofProblem[]
   /** Recorded digests that were compared with the folded state. */
   readonly digests: number
