@@ -134,9 +134,15 @@ export const Coverage = z
   .meta({ id: 'Coverage' })
 export type Coverage = z.infer<typeof Coverage>
 
-export const StreamHeads = Coverage.nullable().meta({
-  description: 'How far the heads of the log cover the stream; null: this log has no signed heads here',
+export const StreamHeads = Coverage.extend({
+  fault: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the last signed head proves no event of the stream; null: it proves what it covers' }),
 })
+  .nullable()
+  .meta({ description: 'How far the heads of the log cover the stream; null: this log has no signed heads here' })
+export type StreamHeads = z.infer<typeof StreamHeads>
 
 /** An erasure of a body: the revision of the body, and the code and reason of the fact. */
 export const ErasedBody = z.strictObject({ revision: z.int(), code: z.string(), reason: z.string() })

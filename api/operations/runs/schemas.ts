@@ -311,7 +311,7 @@ export const VerifiedRun = z
           .array(
             z.strictObject({
               revision: z.int(),
-              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN', 'TABLE', 'HEAD']),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN', 'TABLE']),
               message: z.string(),
             }),
           )

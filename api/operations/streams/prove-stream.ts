@@ -1,5 +1,6 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
-import { type Coverage, streamCoverage } from '../../../domain/proof/runtime/coverage.ts'
+import { GENESIS } from '../../../domain/log/seal.ts'
+import { type StreamCoverage, streamCoverage } from '../../../domain/proof/runtime/coverage.ts'
 import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
@@ -14,11 +15,23 @@ const MAX_VALUE = 200
 
 /**
  * Verifies a stream of any kind: its chain, bodies and digests, that the log contains everything that the tables have
- * seen, and that the rows in the tables match the events. Throws a 404 Problem if the log does not contain the stream.
+ * seen, and that the rows in the tables match the events. Throws a 404 Problem if neither log nor tables contain the
+ * stream.
  */
 export async function proveStream(s: Proving, stream: string): Promise<WithHeads<StreamProof>> {
-  if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
-  return asStored(s, stream, () => prove(s, stream))
+  if ((await s.log.head(stream)) !== null) return asStored(s, stream, () => prove(s, stream))
+  await s.read.current()
+  const seen = await seenRevision(s, stream)
+  if (seen < 0) throw notFound('stream', stream, 'GET /v1/streams lists them')
+  return { ...asSeen(NOTHING, seen), proof: null }
+}
+
+const NOTHING: StreamProof = { ok: false, events: 0, head: GENESIS, digests: 0, unchecked: 0, erased: [], problems: [] }
+
+/** The last revision of a stream that the tables have seen; -1: none. */
+async function seenRevision({ read }: Pick<Services, 'read'>, stream: string): Promise<number> {
+  const { value } = await read.streams({ prefix: stream, limit: 1 })
+  return value[0]?.stream === stream ? value[0].revision : -1
 }
 
 function prove(s: Proving, stream: string): Promise<StreamProof> {
@@ -39,8 +52,7 @@ export async function asStored<T extends StreamProof>(
 ): Promise<WithHeads<T>> {
   await s.read.current()
   // Read the tables first, because the log only grows.
-  const { value } = await s.read.streams({ prefix: stream, limit: 1 })
-  const seen = value[0]?.stream === stream ? value[0].revision : -1
+  const seen = await seenRevision(s, stream)
   return withHeads(s, stream, await withRows(s, stream, asSeen(await prove(), seen)))
 }
 
@@ -66,7 +78,7 @@ export async function withRows<T extends StreamProof>(s: Pick<Services, 'read'>,
   return { ...found, ok: false, problems: [...found.problems, ...problems] }
 }
 
-export type WithHeads<T extends StreamProof> = T & { readonly proof: Coverage | null }
+export type WithHeads<T extends StreamProof> = T & { readonly proof: StreamCoverage | null }
 
 /** Adds to a proof how far signed and anchored heads of the log cover the stream. */
 export async function withHeads<T extends StreamProof>(
@@ -74,11 +86,7 @@ export async function withHeads<T extends StreamProof>(
   stream: string,
   found: T,
 ): Promise<WithHeads<T>> {
-  const heads = store && (await streamCoverage({ log, store, streams }, stream, found.events))
-  if (heads === null) return { ...found, proof: null }
-  const { coverage, fault } = heads
-  if (fault === null) return { ...found, proof: coverage }
-  return { ...found, ok: false, problems: [...found.problems, { code: 'HEAD', ...fault }], proof: coverage }
+  return { ...found, proof: store && (await streamCoverage({ log, store, streams }, stream, found.events)) }
 }
 
 /** An altered row in one sentence: table, key, and each column with both values. */

@@ -42,29 +42,33 @@ export interface CoveragePorts {
 }
 
 /**
+ * `fault`: why the last signed head proves no event of the stream. It is no fault of the stream alone, because one
+ * changed event of the log changes the root of the tree.
+ */
+export type StreamCoverage = Coverage & { readonly fault: string | null }
+
+/**
  * How far the last signed head and the last recorded anchors cover a stream of `events` events. The inclusion proof of
- * the last covered event proves the events before it, because its hash continues theirs. `fault`: the current origin has
- * signed a head that does not contain this event. Null: no head is stored.
+ * the last covered event proves the events before it, because its hash continues theirs. Null: no head is stored.
  */
 export async function streamCoverage(
   ports: CoveragePorts,
   stream: string,
   events: number,
-): Promise<{ readonly coverage: Coverage; readonly fault: { revision: number; message: string } | null } | null> {
+): Promise<StreamCoverage | null> {
   const { store, streams } = ports
   const head = await store.lastHead()
   if (head === null) return null
   // The verification of the whole log names faults of the facts about keys.
   const state = await streams.state(proof, PROOF_ID).catch(ifUnreadable)
   const signedHead = opened(head.note, state)
-  if (state === null || signedHead === null) return { coverage: coverageOf(events, 0, 0), fault: null }
+  if (state === null || signedHead === null) return { ...coverageOf(events, 0, 0), fault: null }
   const signed = await coveredEvents(ports, stream, events, signedHead)
   if (!signed.proved) {
-    const message =
-      `the signed head of ${head.size} events does not contain this event: the log or its stored tree was changed; ` +
-      '"verify" without a stream says which'
-    const isCurrent = head.origin === currentOrigin(state).origin
-    return { coverage: coverageOf(events, 0, 0), fault: isCurrent ? { revision: signed.events - 1, message } : null }
+    const fault =
+      `the signed head of ${head.size} events does not contain revision ${signed.events - 1}: the log or its stored ` +
+      'tree was changed; verify the whole log to find out which'
+    return { ...coverageOf(events, 0, 0), fault: head.origin === currentOrigin(state).origin ? fault : null }
   }
   // An accepted loss can have cut events of anchored heads.
   const anchored = Object.values(state.anchored)
@@ -72,9 +76,9 @@ export async function streamCoverage(
     .sort((a, b) => b.size - a.size)
   for (const { origin, size, root } of anchored) {
     const found = await coveredEvents(ports, stream, signed.events, { origin, size, root: hashFromBase64(root) })
-    if (found.proved) return { coverage: coverageOf(events, signed.events, found.events), fault: null }
+    if (found.proved) return { ...coverageOf(events, signed.events, found.events), fault: null }
   }
-  return { coverage: coverageOf(events, signed.events, 0), fault: null }
+  return { ...coverageOf(events, signed.events, 0), fault: null }
 }
 
 function ifUnreadable(error: unknown): null {

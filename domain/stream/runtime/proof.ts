@@ -1,10 +1,7 @@
 export interface ProofProblem {
   readonly revision: number
-  /**
-   * `TABLE`: a row of the tables differs from the row that the events give. `HEAD`: a signed head of the log does not
-   * contain the event.
-   */
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE' | 'HEAD'
+  /** `TABLE`: a row of the tables differs from the row that the events give. */
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE'
   readonly message: string
 }
 

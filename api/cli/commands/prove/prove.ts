@@ -15,7 +15,7 @@ import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { linesOf } from '../../output/lines.ts'
 import { bytes } from '../../output/units.ts'
-import { damage, verifyAll, verifyOneRun } from '../../verification.ts'
+import { damage, exitOf, verifyAll, verifyOneRun } from '../../verification.ts'
 import { type Kit, modelId, moneyOption, some, whole } from '../kit.ts'
 import { pointQuery } from '../look/history.ts'
 
@@ -82,11 +82,8 @@ export function proveCommands(program: Command, kit: Kit): void {
           const why = damage(error)
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
-        const ok =
-          run === undefined
-            ? await verifyAll(ctx, { anchors: anchors === true })
-            : (await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent)).ok
-        return ok ? EXIT.done : EXIT.verification
+        if (run !== undefined) return exitOf(await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent))
+        return (await verifyAll(ctx, { anchors: anchors === true })) ? EXIT.done : EXIT.verification
       }),
     )
 
