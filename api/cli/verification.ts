@@ -14,7 +14,7 @@ import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { allStreams, runPages } from './follow/pages.ts'
 import { acceptedLines, fetchLossReport, lossLines } from './output/loss-text.ts'
-import { covered, erasedLine } from './output/proof-text.ts'
+import { covered, erasedLine, lossLine } from './output/proof-text.ts'
 
 /** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
@@ -169,7 +169,7 @@ export async function verifyHeads(ctx: Context, anchors: boolean): Promise<boole
   ctx.show({ heads: found }, () => [
     `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(events, 'event')} (${covered(proof)})`,
     ...found.problems.map(({ code, message }) => `  ${code}: ${message}`),
-    ...(found.superseded > 0 ? [`  ${counted(found.superseded, 'head')} of before an accepted loss`] : []),
+    ...found.losses.map(lossLine),
   ])
   return found.ok
 }

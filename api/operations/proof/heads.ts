@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { base64 } from '../../../domain/log/proof/encoding.ts'
 import { formatProofFile } from '../../../domain/log/proof/proof-file.ts'
@@ -78,10 +78,10 @@ export async function verifyProof(
   s: Pick<Services, 'proof' | 'log' | 'blobs' | 'streams'>,
   { outside, perStream = false }: { outside: boolean; perStream?: boolean },
 ) {
-  const losses = (await readAcceptedLosses(s.log)).length
+  const acceptedLosses = await readLossEvents(s.log)
   const held = outside ? await heldByAnchors(s) : { checkpoints: [], problems: [] }
   const found = await verifyHeads(
-    { log: s.log, blobs: s.blobs, store: s.proof.store, acceptedLosses: losses },
+    { log: s.log, blobs: s.blobs, store: s.proof.store, acceptedLosses },
     held.checkpoints,
     perStream,
   )
