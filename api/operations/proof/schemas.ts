@@ -197,6 +197,7 @@ export const AnchorList = z
           target: z.string(),
           vkey: z.string().optional(),
           size: z.int().nullable().meta({ description: 'The events of its last head; null: it has none yet' }),
+          anchoredAt: z.string().nullable().meta({ description: 'When it got that head' }),
           failure: Failed.nullable(),
         }),
       )
