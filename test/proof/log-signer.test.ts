@@ -13,7 +13,7 @@ import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-
 import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
-import { Sealer } from '../support/log/sealing.ts'
+import { erasedBody, Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog } from './support.ts'
 
@@ -229,4 +229,28 @@ test.each([
   expect((await world.verify()).problems).toMatchObject([
     { code: 'KEY', message: expect.stringContaining(`${PROOF_STREAM}@${revision + 1}`) },
   ])
+})
+
+test.each([
+  ['that is no list', { bodies: 'x' }, 1],
+  ['of an event without a revision', { bodies: [{ version: 1, body: {} }] }, 1],
+  ['that its event cannot have', { bodies: [{ revision: 0, version: 1, body: { origin: 7 } }] }, 0],
+])('a sealed residue %s is named, and verification of its stream goes on', async (_, body, after) => {
+  await using world = await signedLog()
+  await world.write(3)
+  await world.signer.sign()
+  const events = (await world.events()).filter(({ header }) => header.stream === PROOF_STREAM)
+  const [first, last] = [events[0]!, events.at(-1)!]
+  const { revision, timestamp } = last.header
+  const forger = new Sealer('forger')
+  const batch = forger.batch(PROOF_STREAM, { revision, hash: last.hash }, [
+    { type: 'residue', body, header: { timestamp } },
+    { type: 'erased', body: erasedBody(first), header: { timestamp } },
+  ])
+  await world.log.append(PROOF_STREAM, revision, batch)
+  const found = await world.streams.verify(PROOF_STREAM)
+  expect(found).toMatchObject({ ok: false, events: revision + 3, erased: [{ revision: 0, code: 'other' }] })
+  // The residue itself, or the body that it cannot restore.
+  const named = after === 0 ? 0 : revision + after
+  expect(found.problems.map(({ revision, code }) => [revision, code])).toContainEqual([named, 'SHAPE'])
 })
