@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseCheckpoint } from '../../domain/log/proof/checkpoint.ts'
@@ -87,4 +88,26 @@ test('an event that is not the one in the signed head is named, and covered by n
     fault: expect.stringContaining('does not contain revision 2'),
   })
   expect(await streamCoverage({ log: other, store, streams }, 'agent-a1', 3)).toMatchObject({ fault: null })
+})
+
+test.each([
+  ['hash', 'update hashes set hash = zeroblob(32) where number = 1', 'the stored hash 1 of level 1'],
+  ['hash that is gone', 'delete from hashes where number = 0', 'the stored hash 0 of level 1'],
+  [
+    'edge',
+    "update tree set edge = unhex(hex(substr(edge, 1, length(edge) - 1)) || 'ff')",
+    'the stored edge of the tree',
+  ],
+  ['edge of another form', "update tree set edge = x'00'", 'the stored edge of the tree'],
+])('an edited %s of the stored tree is named', async (_, edit, says) => {
+  await using world = await signedLog()
+  await world.write(700)
+  await world.signer.sign()
+  expect(await world.verify()).toMatchObject({ ok: true })
+  const db = new DatabaseSync(world.tree)
+  db.exec(edit)
+  db.close()
+  expect((await world.verify()).problems).toEqual([
+    { code: 'TREE', size: null, message: expect.stringContaining(says) },
+  ])
 })

@@ -198,6 +198,7 @@ test('a forged head, a forged anchor and an unsigned new key are named', async (
   const heads = async (note: string) => {
     const store = {
       ...world.store,
+      load: () => world.store.load(),
       heads: async (after: number) => (after === 0 ? [{ ...head, note, number: 1 }] : []),
     }
     return verifyHeads({ log: world.log, blobs: world.blobs, store: store as never, acceptedLosses: [] })

@@ -66,6 +66,7 @@ export async function signedLog() {
   const sealer = new Sealer()
   const tips = new Map<string, Tip>()
   const world = {
+    tree: join(folder, 'tree.db'),
     losses: [] as AcceptedLoss[],
     blobs,
     warnings,

@@ -87,7 +87,7 @@ export const VerifiedHeads = z
     problems: z
       .array(
         z.strictObject({
-          code: z.enum(['HEAD', 'KEY', 'ANCHOR', 'CUT']),
+          code: z.enum(['HEAD', 'KEY', 'ANCHOR', 'CUT', 'TREE']),
           size: z.int().nullable(),
           message: z.string(),
         }),

@@ -13,10 +13,11 @@ import { bodyOf } from '../../stream/runtime/bodies.ts'
 import type { ProofEvent } from '../events.ts'
 import { PROOF_STREAM, proof } from '../kind.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
+import { StoredEdge, StoredTiles } from './stored-tiles.ts'
 
 /** A fault of the log's heads. `size`: the number of events that the head covers; null: no head is concerned. */
 export interface HeadProblem {
-  readonly code: 'HEAD' | 'KEY' | 'ANCHOR' | 'CUT'
+  readonly code: 'HEAD' | 'KEY' | 'ANCHOR' | 'CUT' | 'TREE'
   readonly size: number | null
   readonly message: string
 }
@@ -95,7 +96,7 @@ export interface AcceptedLoss {
 }
 
 /**
- * Compares the log with every signed head, every recorded anchor and the facts about keys. `outside`: checkpoints read
+ * Compares the log with every signed head, every recorded anchor, the facts about keys and the stored tree. `outside`: checkpoints read
  * from the anchors. Reads the header of each event once; the memory grows with the number of heads, and of streams if
  * `perStream`. Rejects with `LOG_NEWER` at an event of a newer version.
  */
@@ -148,6 +149,8 @@ export async function verifyHeads(
 
   const proved = { HEAD: 0, ANCHOR: 0 }
   const streams = perStream ? new CoveredStreams() : null
+  const tiles = store && new StoredTiles(store)
+  const stored = store && (await StoredEdge.of(store))
   const lossOf = ({ origin }: Claim) => origins.find((one) => one.origin === origin && one.loss !== null)?.loss ?? null
   const compare = (one: Claim, edge: Edge | null) => {
     if (edge !== null && equalBytes(one.root, edgeRoot(edge))) {
@@ -174,7 +177,11 @@ export async function verifyHeads(
   for await (const page of log.readAll(null, { bodies: false, everyKind: true, onDamage })) {
     if (newer !== null) throw new LogError('LOG_NEWER', newer)
     for (const event of page) {
-      edge = appendLeaves(edge, [eventLeaf(event.hash)]).edge
+      const grown = appendLeaves(edge, [eventLeaf(event.hash)])
+      edge = grown.edge
+      const comparing = tiles?.add(grown.completed)
+      if (comparing) await comparing
+      stored?.compare(edge)
       streams?.add(event.header.stream)
       for (const one of losses) if (event.position <= one.last) one.kept = edge.size
       for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)
@@ -183,6 +190,9 @@ export async function verifyHeads(
   for (; next < claims.length; next += 1) compare(claims[next]!, null)
   for (const [at, one] of problems.entries())
     if (one.code === 'HEAD' && one.size !== null && one.size > edge.size) problems[at] = { ...one, code: 'CUT' }
+  await tiles?.end()
+  // A log that was changed gives other hashes than the stored tree has.
+  if (problems.length === 0) problems.push(...treeProblems(tiles?.faults ?? [], stored?.isSound !== false))
   return {
     ok: problems.length === 0,
     events: edge.size,
@@ -199,6 +209,12 @@ export async function verifyHeads(
     ...(streams !== null && { streams: streams.all() }),
   }
 }
+
+const treeProblems = (hashes: readonly string[], isEdgeSound: boolean): HeadProblem[] =>
+  [...hashes, ...(isEdgeSound ? [] : ['the stored edge of the tree is not the one of the log'])].map((fault) => ({
+    ...{ code: 'TREE', size: null },
+    message: `${fault}; proofs of events fail: restore the tree from a backup`,
+  }))
 
 /** Counts the events of each stream that heads cover, in one pass over the log: each event is looked at three times. */
 class CoveredStreams {

@@ -66,7 +66,9 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
 
 it('refuses a verifier key that cannot sign what it is named for', async () => {
   const seed = new Uint8Array(32).fill(3)
-  const [log, witness] = [ED25519, COSIGNATURE].map((type) => formatVkey(noteSigner('other.example', seed, type).key))
+  const [log, witness] = ([ED25519, COSIGNATURE] as const).map((type) =>
+    formatVkey(noteSigner('other.example', seed, type).key),
+  )
   const ecdsa = `other.example+01020304+${Buffer.of(2, ...seed).toString('base64')}`
   const says = (err: string) => ({ code: 2, err: expect.stringContaining(err) })
   for (const [key, type] of [
