@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import { isPerson } from '../../domain/tree/messages.ts'
+import { isPerson } from '../../domain/tree/message-events.ts'
 import { DocumentId } from '../operations/document/schemas.ts'
 import { documentUpdates, mustReach } from '../operations/document/updates.ts'
 import { EventFeed } from '../operations/events/feed.ts'

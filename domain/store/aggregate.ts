@@ -1,5 +1,5 @@
 import type { Json } from '../log/json.ts'
-import { defineKind } from '../stream/define.ts'
+import { defineKind } from '../stream/define-kind.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { ContextError, variableNotFound } from './errors.ts'
 import { storeBodies } from './events.ts'

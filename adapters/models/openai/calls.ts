@@ -1,6 +1,6 @@
 import { keptName } from '../../../domain/calls/answer-bounds.ts'
+import { ArgumentText, type Meter } from '../answer-meter.ts'
 import { type Fields, fields } from '../fields.ts'
-import { ArgumentText, type Meter } from '../meter.ts'
 
 /** A call whose parts are still arriving. */
 interface OpenCall {

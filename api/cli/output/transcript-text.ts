@@ -3,7 +3,7 @@ import { inputOf } from '../../../domain/calls/content.ts'
 import { callArguments, textOf } from '../../../domain/calls/requested-calls.ts'
 import { grantText } from '../../../domain/secrets/destinations.ts'
 import type { EventView, Payload, StoredType } from '../../operations/events/schemas.ts'
-import { ALTERED } from './event-text.ts'
+import { ALTERED } from './event-row.ts'
 import { oneLine, safe } from './text.ts'
 import { dollars } from './units.ts'
 

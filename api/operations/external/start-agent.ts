@@ -1,4 +1,4 @@
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'

@@ -1,5 +1,5 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
-import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/stream-proof.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'

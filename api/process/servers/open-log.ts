@@ -1,7 +1,7 @@
 import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../../adapters/eventstore/options.ts'
-import { waitForServer } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/query.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { otherLog } from '../../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../../projections/postgres.ts'

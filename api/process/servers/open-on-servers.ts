@@ -1,7 +1,7 @@
 import { EventStoreWorkSubscription } from '../../../adapters/eventstore/work-subscription.ts'
-import { waitForServer } from '../../../adapters/postgres/ask.ts'
 import { PostgresBlobs } from '../../../adapters/postgres/blobs.ts'
 import { PostgresLeases } from '../../../adapters/postgres/leases.ts'
+import { waitForServer } from '../../../adapters/postgres/query.ts'
 import { base32, externalStream } from '../../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { withinOr } from '../../operations/concurrency/within-or.ts'

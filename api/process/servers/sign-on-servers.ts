@@ -12,7 +12,7 @@ import type { ProofServices } from '../../operations/proof/services.ts'
 import type { Services } from '../../operations/services.ts'
 import type { ServersConfig } from '../config/config.ts'
 import { ANCHOR_KEEPERS } from '../host/anchor-keepers.ts'
-import type { LossGate } from '../host/losses/gate.ts'
+import type { LossGate } from '../host/losses/loss-gate.ts'
 import type { LeaseOptions } from './lease.ts'
 import { SharedSigning } from './shared-signing.ts'
 

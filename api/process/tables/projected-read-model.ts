@@ -1,7 +1,7 @@
 import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
-import { isPerson } from '../../../domain/tree/messages.ts'
+import { isPerson } from '../../../domain/tree/message-events.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import {
   agentHeads,
@@ -33,9 +33,9 @@ import {
   type WithPaths,
   withPaths,
 } from '../../../projections/index.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import { wanted } from '../../operations/events/filter.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
-import { noRoom } from '../../operations/no-room.ts'
 import { omitUndefined } from '../../operations/omit-undefined.ts'
 import type { AskRow, ReadModel } from '../../operations/read-model.ts'
 import { cursorIn, pageOf, placeOf } from '../../operations/rows.ts'

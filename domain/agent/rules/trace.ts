@@ -15,7 +15,7 @@ import {
   type TraceTarget,
 } from '../../calls/trace.ts'
 import { originOf, type TextOrigin } from '../../calls/trust.ts'
-import { isPerson } from '../../tree/messages.ts'
+import { isPerson } from '../../tree/message-events.ts'
 import type { AgentEvent, BodyOf, EventOf } from '../events/events.ts'
 
 // The chain of authority of a call or an event of one agent, and the texts that its model had read before.

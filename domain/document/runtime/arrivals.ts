@@ -1,5 +1,5 @@
 import type { CausedContext } from '../../stream/emitter.ts'
-import type { MailboxMemory } from '../../stream/runtime/memory.ts'
+import type { MailboxMemory } from '../../stream/runtime/mailbox-memory.ts'
 import { type DocumentEvent, isUpdate, updateBytes } from '../stream/events.ts'
 
 /** The updates in the log since the last `take`, for import into a replica. */

@@ -1,7 +1,7 @@
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
 import { inSteps, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
+import { type Rebase, rebase } from '../envelope/after-conflict.ts'
 import type { EnvelopeAnswer } from '../envelope/answers.ts'
-import { type Rebase, rebase } from '../envelope/rebase.ts'
 import type { AiEnvelopeRequest } from '../envelope/request.ts'
 import { DocumentError } from '../errors.ts'
 import type { BlockContent } from '../model/block.ts'

@@ -1,6 +1,6 @@
 import type { AuthoredPart, ReadBlock } from '../../ports/index.ts'
 import { history } from '../../stream/runtime/history.ts'
-import type { StreamProof } from '../../stream/runtime/proof.ts'
+import type { StreamProof } from '../../stream/runtime/stream-proof.ts'
 import { verifyStream } from '../../stream/runtime/verify.ts'
 import { yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import { DocumentError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ArtifactColumns, Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
-import { reached } from './reached.ts'
+import { reached } from './still-matters.ts'
 
 /** Parked streams, of all runs or of one, oldest first. */
 export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {

@@ -52,8 +52,8 @@ export const LAWS: readonly Caught[] = [
   {
     law: '6',
     says: 'an Idempotency-Key that a second request takes over',
-    test: 'test/runtime/claim-key.test.ts',
-    fault: fault('domain/agent/runtime/claim-key.ts', 'claimKey', drop('operand', 'isRepeatedRequest')),
+    test: 'test/runtime/claim-idempotency-key.test.ts',
+    fault: fault('domain/agent/runtime/claim-idempotency-key.ts', 'claimKey', drop('operand', 'isRepeatedRequest')),
   },
   {
     law: '3',
@@ -94,7 +94,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a request that is recorded again when it is repeated',
     test: law('5-crashes'),
     name: 'killed anywhere',
-    fault: fault('domain/stream/runtime/keys.ts', 'has', replace('call', 'find', 'undefined')),
+    fault: fault('domain/stream/runtime/idempotency-keys.ts', 'has', replace('call', 'find', 'undefined')),
   },
   {
     law: '6',

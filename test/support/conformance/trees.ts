@@ -53,7 +53,7 @@ export const TREES: readonly Rule[] = [
     says: 'messages flood no agent',
     test: hostile,
     name: 'takes what its context has room for',
-    fault: fault('domain/agent/state/bus-rules.ts', 'whyNoRoom', replace('operand', 'unread', 'true')),
+    fault: fault('domain/agent/state/message-limits.ts', 'whyNoRoom', replace('operand', 'unread', 'true')),
   },
   {
     rule,

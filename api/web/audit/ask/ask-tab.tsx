@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { filled } from '../../../operations/sql/saved.ts'
+import { filled } from '../../../operations/sql/saved-questions.ts'
 import type { SavedQuestion, SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, errorText, take } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'

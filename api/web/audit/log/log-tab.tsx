@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { substance } from '../../../cli/output/event-text.ts'
+import { substance } from '../../../cli/output/event-row.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, take } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { acceptedLosses } from './accepted.ts'
+import { acceptedLosses } from './accepted-losses.ts'
 import { type Loss, lossText } from './loss.ts'
 import type { AcceptLossBody } from './schemas.ts'
 

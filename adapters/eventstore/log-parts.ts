@@ -1,7 +1,7 @@
 import type { EventStoreConnection } from './connection.ts'
+import type { Strays } from './foreign-events.ts'
 import type { TimeLimits } from './options.ts'
 import type { Known } from './seen-events.ts'
-import type { Strays } from './strays.ts'
 
 /** The members that all parts of a log share. */
 export interface LogParts {

@@ -1,7 +1,6 @@
 import { keyOf } from '../../log/ids.ts'
 import type { EventLog } from '../../ports/index.ts'
 import type { AnyAggregate } from '../aggregate.ts'
-import { isRepeated } from './repeated.ts'
 
 /** The requests that a stream has recorded. For requests that the state has forgotten, reads the stream once. */
 export class RecordedRequests {
@@ -53,4 +52,14 @@ export class RecordedRequests {
 function noteKey(keys: Map<string, string>, commandId: string): void {
   const key = keyOf(commandId)
   if (key !== null) keys.set(key, commandId)
+}
+
+/** Whether the request recorded under a key is this request. Throws `IDEMPOTENCY_KEY_REUSED` for another one. */
+export function isRepeated(
+  { reject }: Pick<AnyAggregate, 'reject'>,
+  recorded: string | undefined,
+  commandId: string,
+): boolean {
+  if (recorded === undefined || recorded === commandId) return recorded === commandId
+  throw reject('IDEMPOTENCY_KEY_REUSED', 'this Idempotency-Key came with another request before; draw a new one')
 }

@@ -2,10 +2,10 @@ import { byteLength, RESULT_BYTES } from '../../calls/bounded.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { echo } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
-import { isPerson } from '../../tree/messages.ts'
+import { isPerson } from '../../tree/message-events.ts'
 import type { AgentState } from './state.ts'
 
-// Rules of the message bus (RuntimeMessageBus): limits of a message, and the text that its recipient reads.
+// Limits of messages between agents (RuntimeMessageBus): size, names, recipients, and room before the next turn.
 
 /** The longest payload as JSON text, in UTF-8 bytes. The recipient's model reads all of it. */
 export const MESSAGE_BYTES = RESULT_BYTES
@@ -54,26 +54,3 @@ export function recipientFault(state: AgentState, name: string, awaits: boolean)
     ? `to: ${echo(to)} waits for you, so that it cannot answer; send the message without expectReply, or put the question into your result`
     : null
 }
-
-interface Heading {
-  readonly id: string
-  readonly from: string
-  readonly type: 'request' | 'response' | 'event'
-  readonly topic?: string | undefined
-  readonly correlationId?: string | undefined
-  readonly refused?: string | undefined
-}
-
-/** A message as the recipient's model reads it. */
-export function busMessageText({ id, from, type, topic, correlationId, refused }: Heading, payload: Json): string {
-  const about = topic === undefined ? '' : `, topic ${JSON.stringify(topic)}`
-  const on = correlationId === undefined ? '' : ` to request ${correlationId}`
-  const how = type === 'request' ? `. It waits for your answer: call respond with request ${JSON.stringify(id)}` : ''
-  const what = refused === undefined ? textOf(payload) : `It will not be answered: ${refused}`
-  return `[${type === 'event' ? 'Message' : type === 'request' ? 'Request' : 'Response'} ${id} from ${from}${on}${about}${how}]\n${what}`
-}
-
-const textOf = (payload: Json): string => (typeof payload === 'string' ? payload : JSON.stringify(payload))
-
-export const bouncedText = (id: string, to: string, reason: string): string =>
-  `[Your message ${id} to ${to} was not delivered]\n${reason}`

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
-import { endOfLog, foreignMark, type LogEnd, storedLogId } from './end.ts'
+import { endOfLog, foreignMark, type LogEnd, storedLogId } from './log-end.ts'
 import { MarkWriter, markOf } from './mark.ts'
 import { type BatchOutcome, type Job, toFailure } from './protocol.ts'
 import type { LogWriter } from './writer.ts'

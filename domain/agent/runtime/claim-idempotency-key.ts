@@ -1,6 +1,6 @@
 import { LogError } from '../../log/errors.ts'
+import { keyStream, sealKeyClaim } from '../../log/idempotency-claim.ts'
 import { keyedCommand } from '../../log/ids.ts'
-import { keyStream, sealKeyClaim } from '../../log/key-claim.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { append } from '../../stream/runtime/append.ts'
 import { requestRetry } from '../../stream/runtime/append-retry.ts'

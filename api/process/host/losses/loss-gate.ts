@@ -3,11 +3,11 @@ import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
 import { type LogError, shortened } from '../../../../domain/log/errors.ts'
 import { agentStream } from '../../../../domain/log/ids.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
-import { replaced } from '../../../../domain/stream/runtime/replaced.ts'
+import { replaced } from '../../../../domain/stream/runtime/replace-member.ts'
 import { type Answer, type Database, seenHead } from '../../../../projections/index.ts'
 import { type Loss, lossText } from '../../../operations/losses/loss.ts'
 import { Problem } from '../../../operations/problem.ts'
-import { holdsEvent } from './find.ts'
+import { holdsEvent } from './find-loss.ts'
 import { stillUnrecorded } from './unreadable.ts'
 
 /** A log that refuses appends while it has an open loss. */

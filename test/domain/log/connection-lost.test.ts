@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connectionLost } from '../../../domain/log/loss/lost.ts'
+import { connectionLost } from '../../../domain/log/connection-lost.ts'
 
 const coded = (code: string) => Object.assign(new Error('said by another program'), { code })
 

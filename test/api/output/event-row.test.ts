@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { substance } from '../../../api/cli/output/event-text.ts'
+import { substance } from '../../../api/cli/output/event-row.ts'
 import { WORDS } from '../../../api/cli/output/event-words.ts'
 import type { EventView, Payload } from '../../../api/operations/events/schemas.ts'
 import { toneOf } from '../../../api/web/run/timeline/tone.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
+import { KEY_CLAIMED } from '../../../domain/log/idempotency-claim.ts'
 import { LOG_CREATED } from '../../../domain/log/identity.ts'
-import { KEY_CLAIMED } from '../../../domain/log/key-claim.ts'
 import { LOG_LOSS_ACCEPTED } from '../../../domain/log/loss/loss.ts'
 
 const event = (type: string, payload: object): EventView =>

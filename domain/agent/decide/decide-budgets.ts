@@ -1,6 +1,6 @@
 import type { Amounts } from '../../tree/events.ts'
 import { asksForTurn, type ChildAsks, isNothing, NO_AMOUNTS } from '../../tree/family.ts'
-import { affordable, mayAsk, wantForTurn } from '../rules/budget-top-up.ts'
+import { affordable, mayAsk, wantForTurn } from '../state/child-budget.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
 // Requests for budget go up the tree until an agent can answer them. The root answers with its free budget.

@@ -1,6 +1,6 @@
 import type { Pool, QueryResult, QueryResultRow } from 'pg'
+import { connectionLost, sqlState } from '../../domain/log/connection-lost.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { connectionLost, sqlState } from '../../domain/log/loss/lost.ts'
 
 type Said = readonly [RegExp, LogErrorCode, string]
 
