@@ -7,7 +7,7 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { tailOf } from '../../domain/calls/bounded.ts'
+import { tailOf } from '../../domain/calls/truncate.ts'
 import { endWithUs, signalTo, startGroup } from '../processes/group.ts'
 import type { ConfinedProgram } from '../sandbox/confined-program.ts'
 import { giveFilter } from '../sandbox/pass-filter.ts'

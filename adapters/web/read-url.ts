@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/truncate.ts'
 import { UNTRUSTED } from '../../domain/calls/untrusted.ts'
 import { sha256 } from '../../domain/log/ids.ts'
 import type { Tool } from '../../domain/ports/index.ts'

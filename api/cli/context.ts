@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type Config, loadConfig } from '../process/config/config.ts'
+import { type Config, loadConfig } from '../process/config/settings.ts'
 import { type Backend, OwnerError } from '../process/owner/backend.ts'
 import { connect, type OpenServices } from '../process/owner/connect.ts'
 import { type Client, clientOf, Refused, take } from './client.ts'

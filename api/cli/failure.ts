@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { TokenError } from '../http/token.ts'
 import { asProblem } from '../operations/problem.ts'
-import { ConfigError } from '../process/config/config.ts'
+import { ConfigError } from '../process/config/settings.ts'
 import { OwnerError } from '../process/owner/backend.ts'
 import { Refused } from './client.ts'
 import type { CliIo, Format } from './context.ts'

@@ -1,4 +1,4 @@
-import { NOTES } from '../../../domain/agent/state/messages.ts'
+import { NOTES } from '../../../domain/agent/state/transcript.ts'
 import { inputOf } from '../../../domain/calls/content.ts'
 import { callArguments, textOf } from '../../../domain/calls/requested-calls.ts'
 import { grantText } from '../../../domain/secrets/destinations.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_TOPICS, topicsOf } from '../state/bus.ts'
+import { MAX_TOPICS, topicsOf } from '../state/message-bus.ts'
 import { NAME_LENGTH } from '../state/message-limits.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

@@ -14,7 +14,7 @@ import type { BodyOf } from '../events/events.ts'
 import { NAME_LENGTH } from '../state/message-limits.ts'
 import type { AgentState } from '../state/state.ts'
 import { TurnRange } from '../window/segment.ts'
-import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './reuse-commands.ts'
 
 /** The longest reason of an erasure, in characters. Events of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000

@@ -13,7 +13,7 @@ import { type AgentState, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './decide-budgets.ts'
 import { takeMessage, tellBounces, whyNoMessage } from './decide-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
+import { forwardPause, forwardResume, leaveChild } from './forward-to-children.ts'
 import { settleCancel } from './proceed.ts'
 
 // Deliveries of the courier, and their acknowledgements in the source stream. A repeated delivery changes nothing. A

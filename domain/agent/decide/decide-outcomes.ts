@@ -13,13 +13,13 @@ import { contextLimit } from '../window/compression-plan.ts'
 import { summaryAnswered, summaryFailed } from '../window/make-room.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
+import { endPermissions, endUsed } from './decide-permissions.ts'
+import { decideLeave, leaveRecord, withRecord } from './decide-reuse.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
-import { endPermissions, endUsed } from './permissions.ts'
 import { loseAttempt, proceed } from './proceed.ts'
-import { decideLeave, leaveRecord, withRecord } from './record.ts'
-import type { FailureOfRecord } from './record-commands.ts'
+import type { FailureOfRecord } from './reuse-commands.ts'
 
 // Outcomes from a driver. A repeated or late outcome changes nothing.
 

@@ -10,9 +10,9 @@ import { graceIsOver } from '../rules/recovery.ts'
 import { callsOf, recoveryOf } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
+import { endFromRecord } from './decide-reuse.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endTurn } from './endings.ts'
-import { endFromRecord } from './record.ts'
 
 type ToolFact = Extract<
   OutcomeCommand,

@@ -8,11 +8,11 @@ import type { MailboxMemory } from '../../stream/runtime/mailbox-memory.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
 import { agent } from '../decide/aggregate.ts'
 import type { AgentCommand } from '../decide/commands.ts'
-import type { DecisionContext } from '../decide/context.ts'
+import type { DecisionContext } from '../decide/decision-context.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { deliveryOf, tellsOf } from '../rules/obligations.ts'
-import { Transcript } from '../state/messages.ts'
 import type { AgentState } from '../state/state.ts'
+import { Transcript } from '../state/transcript.ts'
 import { agentSnapshots } from './history/snapshots.ts'
 
 /** The number of events after which new messages are hashed. */

@@ -1,4 +1,4 @@
-import { byteLength, RESULT_BYTES } from '../../calls/bounded.ts'
+import { byteLength, RESULT_BYTES } from '../../calls/truncate.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { echo } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byteLength } from '../bounded.ts'
+import { byteLength } from '../truncate.ts'
 import {
   FACT_BYTES,
   type FactOwner,

@@ -1,4 +1,4 @@
-import { byteLength } from '../../calls/bounded.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import { echo } from '../../log/issues.ts'
 import type { MarkupParser } from '../../ports/index.ts'
 import { hostileReason } from '../markup/hostile.ts'

@@ -1,5 +1,5 @@
-import { headAndTail, RESULT_BYTES } from '../../calls/bounded.ts'
 import { ToolError } from '../../calls/errors.ts'
+import { headAndTail, RESULT_BYTES } from '../../calls/truncate.ts'
 import type { Clock } from '../../ports/index.ts'
 import type { Rebase } from '../envelope/after-conflict.ts'
 import type { Applied, EnvelopeAnswer } from '../envelope/answers.ts'

@@ -10,7 +10,7 @@ import { entryOf, type HistoryEntry } from '../stream/entry.ts'
 import type { DocumentEvent } from '../stream/events.ts'
 import { KnownOwners } from './known-owners.ts'
 import { type OpenedAt, openAt } from './open-at.ts'
-import type { OperationOwners } from './operations.ts'
+import type { OperationOwners } from './operation-owners.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { DocumentAt, DocumentPorts } from './types.ts'
 

@@ -66,7 +66,7 @@ export const LAWS: readonly Caught[] = [
     says: 'results shown as they arrive',
     test: law('4-arrival'),
     name: 'any order',
-    fault: fault('domain/agent/state/messages.ts', 'result', replace('call', 'set', 'this.items.push($2)')),
+    fault: fault('domain/agent/state/transcript.ts', 'result', replace('call', 'set', 'this.items.push($2)')),
   },
   {
     law: '4',

@@ -229,7 +229,7 @@ export const RULES: readonly Rule[] = [
     rule: '5.9 recorded answers',
     says: 'a call without a recorded outcome needs its approval',
     test: behaviour('history/5.9-left-records'),
-    fault: fault('domain/agent/decide/record.ts', 'beginsFromRecord', replace('condition', 'recorded', 'false')),
+    fault: fault('domain/agent/decide/decide-reuse.ts', 'beginsFromRecord', replace('condition', 'recorded', 'false')),
   },
   {
     rule: '5.9 recorded answers',

@@ -40,7 +40,7 @@ export const TREES: readonly Rule[] = [
     rule,
     says: 'usage that arrives after the end is reported to the parent',
     test: 'test/runtime/tree/tree-late.test.ts',
-    fault: fault('domain/agent/decide/reports.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
+    fault: fault('domain/agent/decide/report-to-parent.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
   },
   {
     rule,

@@ -30,7 +30,11 @@ export const WORK: readonly Rule[] = [
     says: 'taken back, it lets no call begin that waits',
     test: behaviour('5.12-permissions'),
     name: 'does not run by it',
-    fault: fault('domain/agent/decide/permissions.ts', 'refuseWaiting', replace('operand', 'permission', 'true')),
+    fault: fault(
+      'domain/agent/decide/decide-permissions.ts',
+      'refuseWaiting',
+      replace('operand', 'permission', 'true'),
+    ),
   },
   {
     rule: 'a tool that changes while its approval is open',

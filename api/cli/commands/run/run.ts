@@ -11,7 +11,7 @@ import { EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { followAgent } from '../../follow/follow-agent.ts'
 import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, some, whole } from '../kit.ts'
-import { knowledgeFrom, pairs, routingFrom } from '../look/run-files.ts'
+import { knowledgeFrom, pairs, routingFrom } from './file-options.ts'
 
 interface RunOptions {
   role?: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byteLength, decodeText, headAndTail, headOf, tailOf } from '../../domain/calls/bounded.ts'
+import { byteLength, decodeText, headAndTail, headOf, tailOf } from '../../domain/calls/truncate.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })

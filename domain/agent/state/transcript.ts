@@ -1,7 +1,7 @@
-import { byteLength } from '../../calls/bounded.ts'
 import type { Block, Message } from '../../calls/content.ts'
 import { outcomeText, resultText, shownText } from '../../calls/result-text.ts'
 import { readerOf, readOnNote } from '../../calls/tools/tools.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { sha256, toolCallId } from '../../log/ids.ts'
 import { appendRoot, EMPTY_ROOT, type Root } from '../../log/root.ts'

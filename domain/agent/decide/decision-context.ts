@@ -1,6 +1,6 @@
 import type { StreamContext } from '../../stream/aggregate.ts'
 import type { HealthOf } from '../routing/routing.ts'
-import type { Transcript } from '../state/messages.ts'
+import type { Transcript } from '../state/transcript.ts'
 
 /** Inputs of a decision from outside the state. The runtime provides them; events record them. */
 export interface DecisionContext extends StreamContext {

@@ -1,8 +1,8 @@
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import type { Tell } from '../../operations/notices.ts'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 import { askingPostgres } from './postgres-access.ts'
-import { schemasOf } from './schemas.ts'
+import { schemasOf } from './schema-names.ts'
 
 /**
  * Lets a role read the live tables of the deployment, now and after every rebuild. Creates missing tables and a missing

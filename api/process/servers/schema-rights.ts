@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { schemasOf } from './schemas.ts'
+import { schemasOf } from './schema-names.ts'
 
 /** The rights of the PostgreSQL user on the schemas of a deployment. */
 export interface SchemaRights {

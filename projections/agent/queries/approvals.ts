@@ -1,34 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { ArtifactColumns, Database } from '../../engine/schema/database.ts'
+import type { Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 import { reached } from './still-matters.ts'
-
-/** Parked streams, of all runs or of one, oldest first. */
-export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {
-  const query = db.selectFrom('parked').selectAll().orderBy('position')
-  return (runId === undefined ? query : query.where('run_id', '=', runId)).execute()
-}
-
-/** Documents in order of creation: at most `limit` after the position `after`. */
-export function listDocuments(
-  db: Kysely<Database>,
-  { after, limit = 100 }: { after?: number; limit?: number },
-): Promise<Row<'documents'>[]> {
-  const query = db.selectFrom('documents').selectAll().orderBy('started').limit(limit)
-  return (after === undefined ? query : query.where('started', '>', after)).execute()
-}
-
-/** Artifacts of a run or an agent, in order of last registration: at most `limit` after the position `after`. */
-export function listArtifacts(
-  db: Kysely<Database>,
-  { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },
-): Promise<ArtifactColumns[]> {
-  let query = db.selectFrom('artifacts').selectAll().orderBy('position').limit(limit)
-  if (runId !== undefined) query = query.where('run_id', '=', runId)
-  if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
-  if (after !== undefined) query = query.where('position', '>', after)
-  return query.execute()
-}
 
 /** An approval, and the place of its call's arguments (see `argumentsOf` in arguments.ts). */
 export type ApprovalWithArguments = Row<'approvals'> & {

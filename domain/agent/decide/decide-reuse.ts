@@ -5,7 +5,7 @@ import type { PlannedCall } from '../../calls/events/event-parts.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { callsOf } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './record-commands.ts'
+import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './reuse-commands.ts'
 
 // Decisions of a fork that copies recorded outcomes (seed 000, 5.9).
 

@@ -1,4 +1,4 @@
-import { byteLength } from '../../../domain/calls/bounded.ts'
+import { byteLength } from '../../../domain/calls/truncate.ts'
 import { BOUNDS } from '../../../domain/external/bounds.ts'
 
 // Bounds the memory of a mapping, regardless of the program's output.
