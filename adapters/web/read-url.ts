@@ -9,7 +9,7 @@ import { addressRule } from './addresses.ts'
 import { decodePage } from './charset.ts'
 import { type Resolve, systemResolve } from './connection.ts'
 import { CONVERT_LIMITS, type ConvertLimits, convert } from './convert.ts'
-import { checkUrl, type Fetching, fetchPage, MAX_URL, type Page } from './fetch-page.ts'
+import { checkUrl, type FetchedPage, type Fetching, fetchPage, MAX_URL } from './fetch-page.ts'
 import { type ReadUrlSettings, ReadUrlSettings as Settings } from './settings.ts'
 
 /** The longest text, in bytes. The rest of the result is for address, title and notes. */
@@ -71,7 +71,7 @@ const TEXT =
   /^(text\/[\w.+-]+|application\/(json|ld\+json|xml|javascript|ecmascript|yaml|toml|x-ndjson|[\w.-]+\+(json|xml|yaml)))$/
 const NAMELESS = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/x-download'])
 
-async function textOf(page: Page, limits: ConvertLimits, signal: AbortSignal): Promise<string> {
+async function textOf(page: FetchedPage, limits: ConvertLimits, signal: AbortSignal): Promise<string> {
   const { bytes, mediaType } = page
   const base = page.url.href
   const kind = kindOf(bytes, mediaType)

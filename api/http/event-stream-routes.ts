@@ -102,10 +102,10 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const filter = omitUndefined({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
       const wanted = askedEvents({ format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true' }, filter)
       const over = new AbortController()
-      // A consumer that filters much still moves on: where it stands is told with each heartbeat.
+      // A heartbeat names the position, so that a consumer whose filter excludes most events still advances.
       let seen = after
       async function* pieces(): AsyncGenerator<WirePiece> {
-        // Where it begins: a reader that loses the connection before the first event goes on from here.
+        // The start position: a reader that loses the connection before the first event resumes from it.
         if (!ndjson) yield after === null ? ': events\n\n' : sse({ id: formatCursor(after) })
         for await (const page of q.follow === 'true' ? feed.follow(after, over.signal) : feed.read(after)) {
           for await (const piece of page.pieces(wanted)) {

@@ -18,7 +18,7 @@ import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 type Named = { readonly [Op in (typeof OPERATIONS)[number] as Op['name']]: Op }
 
 type PartOf<Op extends AnyOperation, Part extends string> = Part extends keyof Op['input'] ? Op['input'][Part] : unknown
-/** A path and a query contain text only. Where the text is a number, a program may give the number. */
+/** A path and a query contain text only. For a text that is parsed as a number, a program may pass the number. */
 type Texts<I, O> = { [K in keyof I]: I[K] | Extract<O[K & keyof O], number> }
 type TextsOf<S> = S extends z.ZodType ? Texts<z.input<S>, z.output<S>> : unknown
 type BodyOf<S> = S extends z.ZodType ? z.input<S> : unknown
@@ -58,7 +58,7 @@ export function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output
 }
 
 /** `by`: the default person. */
-export function callsOf(s: Services, by: string): Calls {
+export function callsOver(s: Services, by: string): Calls {
   const operations: readonly AnyOperation[] = [...OPERATIONS, ...ADDED_OPERATIONS]
   const methods = operations.map((one) => [
     one.name,

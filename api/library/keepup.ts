@@ -33,7 +33,7 @@ import { type SqlAnswer, SqlQuestion } from '../operations/sql/schemas.ts'
 import type { Config } from '../process/config/settings.ts'
 import { work } from '../process/drives/work.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
-import { type Calls, callsOf, type ListName, parsed, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
+import { type Calls, callsOver, type ListName, parsed, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
 import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import type { Saying } from './sender.ts'
@@ -141,7 +141,7 @@ export function keepUpOf(
   const ending = new AbortController()
   const person = by ?? 'anonymous'
   const asker = (said: string | undefined) => parsed(By, said ?? person)
-  const calls = callsOf(services, person)
+  const calls = callsOver(services, person)
   const end = () => {
     ending.abort(new Error('keepup was closed'))
     return close()

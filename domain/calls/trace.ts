@@ -156,7 +156,7 @@ export const readText = (
 })
 
 /** The result of a call as a text that the model had read. */
-export function readResult(
+export function resultAsRead(
   event: FactOf<'tool_call_end'>,
   around: Pick<ResultOfTool, 'untrustedBefore' | 'sandboxed'>,
 ): ReadText {

@@ -3,7 +3,7 @@ import type { Database } from '../engine/schema/database.ts'
 import type { Row } from '../engine/schema/tables.ts'
 
 /** Documents in order of creation: at most `limit` after the position `after`. */
-export function listDocuments(
+export function selectDocuments(
   db: Kysely<Database>,
   { after, limit = 100 }: { after?: number; limit?: number },
 ): Promise<Row<'documents'>[]> {

@@ -35,7 +35,7 @@ export const movesArbitrary = fc.array(
 /**
  * After this move the log loses its end, except for `keep` (modulo) of its events. `unlisted`: the tables are lost too.
  */
-export interface Cut {
+interface Cut {
   readonly after: number
   readonly keep: number
   readonly unlisted: boolean

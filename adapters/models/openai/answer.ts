@@ -7,12 +7,12 @@ import { type Fields, fields } from '../fields.ts'
 import type { Assembled } from '../read-answer.ts'
 import { TextFeed } from '../text-feed.ts'
 import { tokenCount, toWellFormedText, withUniqueIds } from '../wellformed.ts'
-import { Calls } from './calls.ts'
+import { OpenCalls } from './calls.ts'
 
 /** Assembles a chat completion from stream chunks or from one document. */
 export class OpenAiAnswer implements Assembled {
   private readonly meter = new Meter()
-  private readonly calls = new Calls(this.meter)
+  private readonly calls = new OpenCalls(this.meter)
   private readonly feed: TextFeed
   private text = ''
   private refusal = ''

@@ -1,4 +1,4 @@
-import { type Refused, refusal } from '../client.ts'
+import { type Refused, refusal } from '../../http/answers.ts'
 import type { Context } from '../context.ts'
 import { ALTERED } from './event-row.ts'
 import { safe } from './text.ts'

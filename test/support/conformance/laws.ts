@@ -3,7 +3,7 @@ import type { Mutation } from '../mutations/mutation.ts'
 import { fault, law } from './row.ts'
 
 /** A law of DESIGN, with a fault that its test catches. */
-export interface Caught {
+interface Caught {
   readonly law: string
   readonly says: string
   readonly test: string

@@ -257,7 +257,7 @@ export const RULES: readonly Rule[] = [
     rule: 'trees on servers',
     says: 'no more agents of a run are at work than it allows, over all processes',
     test: 'test/runtime/tree/tree-shared.test.ts',
-    fault: fault('domain/tree/runtime/tree-leases.ts', '#slot', replace('condition', 'atOnce', 'n < 99')),
+    fault: fault('domain/tree/runtime/tree-leases.ts', '#slot', replace('condition', '#atOnce', 'n < 99')),
   },
   {
     rule: 'refused delegations',

@@ -26,9 +26,6 @@ import { Members } from './members.ts'
 /** The time that a stopped driver has to record its outcomes and a version of the files, in ms. */
 const STOP_LIMIT_MS = 3 * 60_000
 
-/** The default number of concurrently working agents of a run (CONTRACTS 4). */
-const AT_ONCE = 5
-
 /**
  * Drives the root of a run and all its descendants, and delivers obligations between them, until the run has ended or
  * every agent rests. The driver stores nothing: each agent's open work is in its log, so the next drive resumes from
@@ -67,7 +64,7 @@ export class TreeDriver {
       recorded: (events) => this.recorded(events),
       failed: (error) => this.fail(error),
     })
-    this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
+    this.leases = new TreeLeases(ports, { runId, stopped: this.stopped })
     this.others = ports.delegated?.children(ports, {
       ...{ parents: mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
       moved: () => this.alarm.poke(),

@@ -22,7 +22,7 @@ export const nested = (depth: number, tag: string, inner = 'x') =>
   `<${tag}>`.repeat(depth) + inner + `</${tag}>`.repeat(depth)
 
 /** A server with two documents of the same content. `request` and `replace` are about the `shared` one. */
-export async function openDocuments() {
+export async function openTwoDocuments() {
   const world = await openWorld({ heartbeatMs: 60_000 })
   const { ask } = world
   const view = async (id: string) => bodyOf<View>(await ask('GET', `/v1/documents/${id}`))
