@@ -3,7 +3,7 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   const error = new Error(
     `keepup needs Node.js 24 or newer; this is ${process.version}. Install it from https://nodejs.org`,
   )
-  // Where in the package it was thrown says nothing to its reader.
+  // A stack trace would not help the user.
   error.stack = String(error)
   throw error
 }

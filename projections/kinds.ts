@@ -8,7 +8,16 @@ import { memoryRows } from './memory/index.ts'
 import { proofRows } from './proof/index.ts'
 import { contextRows } from './store/index.ts'
 
-const OWN = [agentRowRules, documentRows, gatewayRows, externalRows, memoryRows, contextRows, proofRows, accessRows] as const
+const OWN = [
+  agentRowRules,
+  documentRows,
+  gatewayRows,
+  externalRows,
+  memoryRows,
+  contextRows,
+  proofRows,
+  accessRows,
+] as const
 
 const kinds = new Map<string, StreamKind>()
 const tables = new Map<string, TableSpec>()

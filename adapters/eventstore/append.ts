@@ -7,9 +7,9 @@ import type { Appended, BinaryEvent } from './append-message.ts'
 import { encode, positionOf, storedStreamName } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { type Tip, tipOf } from './heads.ts'
-import { patiently } from './patience.ts'
-import type { LogParts } from './place.ts'
+import type { LogParts } from './log-parts.ts'
 import type { StreamReader } from './read.ts'
+import { patiently } from './retry.ts'
 
 /** The server's limit for the data of an append, in bytes. Metadata and types do not count. */
 const MAX_DATA = 1024 * 1024

@@ -1,11 +1,11 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
 import type { Appended, BinaryEvent } from './append-message.ts'
+import { Slots } from './append-slots.ts'
 import { type HeldClient, ReplaceableClient } from './client.ts'
 import { innerOf } from './client-internals.ts'
 import type { Address } from './connection-string.ts'
 import { withinDeadline } from './deadline.ts'
 import { gather } from './read-all.ts'
-import { Slots } from './slots.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
 

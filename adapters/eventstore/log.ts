@@ -9,10 +9,10 @@ import type { Appender } from './append.ts'
 import { isLong, printableName } from './codec.ts'
 import { type Cursors, isMismatch } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
-import type { LogParts } from './place.ts'
+import { isOwnName } from './foreign-events.ts'
+import type { LogParts } from './log-parts.ts'
 import type { StreamReader } from './read.ts'
 import type { Spot } from './seen-events.ts'
-import { isOwnName } from './strays.ts'
 
 /**
  * An EventLog in the streams `<namespace>.*` of an EventStoreDB. Open it with `openEventStoreLog`. Streams are

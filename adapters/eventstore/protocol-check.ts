@@ -7,7 +7,7 @@ import type { EventStoreConnection } from './connection.ts'
 import type { Address } from './connection-string.ts'
 import { causeOf } from './errors.ts'
 import type { TimeLimits } from './options.ts'
-import { patiently } from './patience.ts'
+import { patiently } from './retry.ts'
 
 /** The time limit for the detection of a server's protocol, in ms. */
 const SHOWN_WITHIN = 2_000

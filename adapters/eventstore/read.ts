@@ -6,8 +6,8 @@ import type { Head } from '../../domain/ports/index.ts'
 import { decode, storedStreamName } from './codec.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
 import { Tips } from './heads.ts'
-import { patiently } from './patience.ts'
-import type { LogParts } from './place.ts'
+import type { LogParts } from './log-parts.ts'
+import { patiently } from './retry.ts'
 import { readMetadata } from './truncation.ts'
 
 /** The most events per call. */

@@ -9,8 +9,8 @@ import {
 import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { storedStreamName } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
-import type { LogParts } from './place.ts'
-import { isOwnName } from './strays.ts'
+import { isOwnName } from './foreign-events.ts'
+import type { LogParts } from './log-parts.ts'
 
 // An operator can hide events of a stream with its metadata. The stream `$$<name>` holds the metadata.
 

@@ -16,7 +16,7 @@ import { connectEventStore, disconnect, type EventStoreConnection } from './conn
 import { parseAddress } from './connection-string.ts'
 import { withinDeadline } from './deadline.ts'
 import { causeOf } from './errors.ts'
-import { Backoff, LIMITS } from './patience.ts'
+import { Backoff, LIMITS } from './retry.ts'
 
 /**
  * An event of an agent. `byDriver`: the agent's driver recorded it. `done` acknowledges it, so that no other listener

@@ -6,6 +6,6 @@ export function liesIn(folder: string, path: string): boolean {
   return inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)
 }
 
-/** Without the paths that lie in another one of the paths. */
+/** Drops each path that is inside another of the paths. */
 export const outermost = (paths: readonly string[]): string[] =>
   paths.filter((path) => !paths.some((other) => other !== path && liesIn(other, path)))

@@ -1,6 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
-import { headOf } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { headOf } from '../../domain/calls/truncate.ts'
 
 const [METHOD_NOT_FOUND, INVALID_PARAMS] = [-32601, -32602]
 const LOST: ReadonlySet<string> = new Set([

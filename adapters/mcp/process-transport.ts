@@ -7,10 +7,10 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { tailOf } from '../../domain/calls/bounded.ts'
+import { tailOf } from '../../domain/calls/truncate.ts'
 import { endWithUs, signalTo, startGroup } from '../processes/group.ts'
 import type { ConfinedProgram } from '../sandbox/confined-program.ts'
-import { giveFilter } from '../sandbox/given-filter.ts'
+import { giveFilter } from '../sandbox/pass-filter.ts'
 import { endMarked, MARKER, type ProcessRegistry } from '../sandbox/registry.ts'
 import { readStatus, type Status } from '../sandbox/status.ts'
 import { LineReader } from './line-reader.ts'

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
-import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/truncate.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { ToolResult } from '../../domain/ports/index.ts'

@@ -4,8 +4,8 @@ import { MAX_JSON_DEPTH } from '../../domain/calls/requested-calls.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { EventTooLong, FOREIGN, SseReader } from '../web/sse-reader.ts'
+import { BoundReached } from './answer-meter.ts'
 import { fields } from './fields.ts'
-import { BoundReached } from './meter.ts'
 
 /** The most decompressed bytes of a response, including the event framing. */
 export const MAX_WIRE_BYTES = 64 << 20

@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore } from '../../domain/ports/index.ts'
 import { checkAddress } from '../files/blob-address.ts'
-import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
+import { ask, askPatiently } from './query.ts'
 
 export interface PostgresBlobsOptions {
   /** The caller opens and ends the pool. */

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg'
+import { sqlState } from '../../domain/log/connection-lost.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { sqlState } from '../../domain/log/loss/lost.ts'
 import type { Leases } from '../../domain/ports/index.ts'
 import { checkTtl } from '../memory/lease-ttl.ts'
-import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
+import { ask, askPatiently } from './query.ts'
 
 export interface PostgresLeasesOptions {
   /** The caller opens and ends the pool. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import type { RateLimiter } from '../../domain/ports/index.ts'
 import { paceOf, type SharedLimit } from '../memory/rate-limit.ts'
-import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
+import { ask, askPatiently } from './query.ts'
 
 export interface PostgresLimiterOptions {
   /** The caller opens and ends the pool. */

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import type { RequestCache } from '../../domain/ports/index.ts'
 import { REQUEST_CACHE_TTL_MS } from '../memory/request-cache-ttl.ts'
-import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
+import { ask, askPatiently } from './query.ts'
 
 const FRESH = `at > clock_timestamp() - interval '${REQUEST_CACHE_TTL_MS} milliseconds'`
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
+import { sqlState } from '../../domain/log/connection-lost.ts'
 import { formatCursor, parseCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { sqlState } from '../../domain/log/loss/lost.ts'
 import { edgeBytes, eventLeaf, parseEdge } from '../../domain/log/proof/tree.ts'
 import { TILE_WIDTH, type Tile } from '../../domain/log/proof/tree-proof.ts'
 import type {
@@ -13,8 +13,8 @@ import type {
   TreeStore,
 } from '../../domain/ports/proof.ts'
 import { treeMoved } from '../../domain/proof/errors.ts'
-import { ask, askPatiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
+import { ask, askPatiently } from './query.ts'
 
 export interface PostgresTreeStoreOptions {
   /** The caller opens and ends the pool. */

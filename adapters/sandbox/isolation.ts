@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Bubblewrap } from './found-bubblewrap.ts'
+import type { Bubblewrap } from './find-bubblewrap.ts'
 import type { Machine } from './machine.ts'
 import { mountArguments } from './mounts.ts'
 import type { Protected } from './repositories.ts'

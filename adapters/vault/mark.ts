@@ -61,7 +61,7 @@ export async function refuseOlder(dataFolder: string, read: () => Promise<Extent
   )
 }
 
-/** Raises the mark to what the vault holds. Call it after the change is durable, while no other process changes the vault. */
+/** Raises the mark to the content of the vault. Call it after the change is durable, while no other process changes the vault. */
 export async function markExtent(dataFolder: string, key: Uint8Array, { changes, references }: Extent): Promise<void> {
   const marked = markedExtent(dataFolder)
   if (marked.changes === changes && marked.references === references) return

@@ -14,7 +14,7 @@ export interface FetchLimits {
   readonly maxRedirects: number
 }
 
-export interface Page {
+export interface FetchedPage {
   /** The final address of the page, after redirects. */
   readonly url: URL
   readonly status: number
@@ -40,7 +40,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
  * Reads a page by GET, without cookies, credentials or a proxy. Checks every address at the connection. Every redirect
  * is a new request with the same checks. Rejects with ToolError, and with the signal's reason when aborted.
  */
-export async function fetchPage(start: URL, fetching: Fetching, signal: AbortSignal): Promise<Page> {
+export async function fetchPage(start: URL, fetching: Fetching, signal: AbortSignal): Promise<FetchedPage> {
   const { limits } = fetching
   const late = AbortSignal.timeout(limits.timeMs)
   const either = AbortSignal.any([signal, late])
@@ -107,7 +107,7 @@ function get(url: URL, fetching: Fetching, signal: AbortSignal): Promise<Incomin
   })
 }
 
-async function pageOf(url: URL, status: number, response: IncomingMessage, limits: FetchLimits): Promise<Page> {
+async function pageOf(url: URL, status: number, response: IncomingMessage, limits: FetchLimits): Promise<FetchedPage> {
   const failure = statusFailure(url.host, status, response.headers)
   if (failure !== null) throw failure
   const [mediaType = '', ...parameters] = (response.headers['content-type'] ?? '').split(';')

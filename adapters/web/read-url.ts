@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/calls/truncate.ts'
 import { UNTRUSTED } from '../../domain/calls/untrusted.ts'
 import { sha256 } from '../../domain/log/ids.ts'
 import type { Tool } from '../../domain/ports/index.ts'
@@ -9,7 +9,7 @@ import { addressRule } from './addresses.ts'
 import { decodePage } from './charset.ts'
 import { type Resolve, systemResolve } from './connection.ts'
 import { CONVERT_LIMITS, type ConvertLimits, convert } from './convert.ts'
-import { checkUrl, type Fetching, fetchPage, MAX_URL, type Page } from './fetch-page.ts'
+import { checkUrl, type FetchedPage, type Fetching, fetchPage, MAX_URL } from './fetch-page.ts'
 import { type ReadUrlSettings, ReadUrlSettings as Settings } from './settings.ts'
 
 /** The longest text, in bytes. The rest of the result is for address, title and notes. */
@@ -71,7 +71,7 @@ const TEXT =
   /^(text\/[\w.+-]+|application\/(json|ld\+json|xml|javascript|ecmascript|yaml|toml|x-ndjson|[\w.-]+\+(json|xml|yaml)))$/
 const NAMELESS = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/x-download'])
 
-async function textOf(page: Page, limits: ConvertLimits, signal: AbortSignal): Promise<string> {
+async function textOf(page: FetchedPage, limits: ConvertLimits, signal: AbortSignal): Promise<string> {
   const { bytes, mediaType } = page
   const base = page.url.href
   const kind = kindOf(bytes, mediaType)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { headOf } from '../../domain/calls/bounded.ts'
+import { headOf } from '../../domain/calls/truncate.ts'
 import { UNTRUSTED } from '../../domain/calls/untrusted.ts'
 import type { Tool, WebHit, WebSearch } from '../../domain/ports/index.ts'
 import { defineTool, wellFormedText } from '../workspace/tools/kit.ts'

@@ -1,5 +1,5 @@
+import { asOne } from '../http/answers.ts'
 import { type AnyOperation, inputMembers, partsOf } from '../operations/operation.ts'
-import { asOne } from './client.ts'
 import { UsageError } from './exit.ts'
 
 /**

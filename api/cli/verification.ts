@@ -6,10 +6,10 @@ import { idOf, KINDS_OF_RUNS, kindOf } from '../../domain/log/owner.ts'
 import { coverageOf } from '../../domain/proof/runtime/coverage.ts'
 import { counted } from '../../projections/engine/text.ts'
 import { ProjectionError } from '../../projections/index.ts'
+import { Refused, take } from '../http/answers.ts'
 import type { StreamHeads } from '../operations/schemas.ts'
 import type { StreamList } from '../operations/streams/schemas.ts'
 import { vaultKeys } from '../process/host/vault-keys.ts'
-import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { allStreams, runPages } from './follow/pages.ts'
@@ -156,12 +156,12 @@ async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<bool
     ctx.show(found, () => found.problems.map(({ code, message }) => `${code}: ${message}`))
     noteRows(ctx, [{ problems: found.problems.map((one) => ({ ...one, revision: 0 })) }])
   }
-  const heads = await verifyHeads(ctx, anchors)
+  const heads = await printHeadVerdict(ctx, anchors)
   return (await verifyMeta(ctx)) && heads && loss === null && found.ok
 }
 
 /** Verifies the signed heads, the keys and the anchors. `anchors`: also asks the anchors what they hold now. */
-export async function verifyHeads(ctx: Context, anchors: boolean): Promise<boolean> {
+export async function printHeadVerdict(ctx: Context, anchors: boolean): Promise<boolean> {
   const query = anchors ? ({ anchors: 'true' } as const) : {}
   const found = await take((await ctx.client('read')).v1.proof.verify.$get({ query }))
   const { events, signed, anchored, heads } = found

@@ -1,15 +1,16 @@
-import { asOne, type Client, take } from '../cli/client.ts'
+import type { Client } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
 import { FROM_BIRTH, resuming } from '../cli/follow/drive.ts'
 import { follow } from '../cli/follow/follow.ts'
+import { asOne, take } from '../http/answers.ts'
 import type { DocumentView } from '../operations/document/schemas.ts'
 import type { EventView } from '../operations/events/schemas.ts'
 import { architectScript } from './project.ts'
 
-/** The person who works on the document beside the architect. */
+/** The person who edits the document together with the architect. */
 const PERSON = 'ada'
 
-/** Works on a document with an architect: a person changes what the architect is about to change, and reads on. */
+/** Edits a document with an architect: a person changes a text just before the architect changes the same text. */
 export async function playDocument(ctx: Context, client: Client): Promise<boolean> {
   const note = (text: string) => ctx.note(`  ${text}`)
   ctx.line(`\n${ctx.paint('bold', 'A document that an architect and a person write')}`)

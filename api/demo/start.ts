@@ -1,9 +1,9 @@
-import { Refused, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
+import { Refused, take } from '../http/answers.ts'
 import type { StartRunInput } from '../operations/runs/start-schemas.ts'
 
-/** Starts a run; where commands cannot be confined it says so and goes on without a sandbox, which is recorded. */
-export async function startConfined(ctx: Context, asked: StartRunInput): Promise<string> {
+/** Starts a run. If commands cannot be confined, tells the person and starts it without a sandbox, which is recorded. */
+export async function startDemoRun(ctx: Context, asked: StartRunInput): Promise<string> {
   const client = await ctx.client('write')
   const start = async (json: StartRunInput) =>
     (await take(client.v1.runs.$post({ header: {}, json: { ...json, drive: false, by: ctx.by } }))).runId

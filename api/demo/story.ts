@@ -1,6 +1,7 @@
-import { type Client, take } from '../cli/client.ts'
+import type { Client } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
 import { estimateText, used } from '../cli/output/units.ts'
+import { take } from '../http/answers.ts'
 
 const checkpointsShown = 6
 

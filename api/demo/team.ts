@@ -1,19 +1,20 @@
-import { type Client, take } from '../cli/client.ts'
+import type { Client } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
 import { FROM_BIRTH, resuming } from '../cli/follow/drive.ts'
 import { follow } from '../cli/follow/follow.ts'
 import { treeLines } from '../cli/output/tree-text.ts'
 import { dollars } from '../cli/output/units.ts'
+import { take } from '../http/answers.ts'
 import type { EventView } from '../operations/events/schemas.ts'
 import { teamScript } from './project.ts'
-import { startConfined } from './start.ts'
+import { startDemoRun } from './start.ts'
 
 /** An architect with a team: two agents side by side, and a third one that fails and is tried again. */
 export async function playTeam(ctx: Context, client: Client, workspace: string): Promise<boolean> {
   const note = (text: string) => ctx.note(`  ${text}`)
   ctx.line(`\n${ctx.paint('bold', 'An architect and a team')}`)
   note('A scripted model plays them all. Each agent has a log of its own, and at most the rights of the architect.')
-  const runId = await startConfined(ctx, {
+  const runId = await startDemoRun(ctx, {
     ...{ task: 'Refunds need a test, and the rounding a word.', role: 'architect', workspace },
     ...{ model: `scripted:${teamScript()}`, policy: { mode: 'batch' } },
   })

@@ -1,4 +1,4 @@
-import { RawBody } from '../../domain/document/runtime/received.ts'
+import { RawBody } from '../../domain/document/runtime/received-body.ts'
 
 /** The most JSON values of a body. A valid request has fewer: four members, and three per precondition. */
 const MAX_VALUES = 40_000

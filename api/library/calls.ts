@@ -21,7 +21,7 @@ import type { Callers } from './sender.ts'
 type Named = { readonly [Op in (typeof OPERATIONS)[number] as Op['name']]: Op }
 
 type PartOf<Op extends AnyOperation, Part extends string> = Part extends keyof Op['input'] ? Op['input'][Part] : unknown
-/** A path and a query contain text only. Where the text is a number, a program may give the number. */
+/** A path and a query contain text only. For a text that is parsed as a number, a program may pass the number. */
 type Texts<I, O> = { [K in keyof I]: I[K] | Extract<O[K & keyof O], number> }
 type TextsOf<S> = S extends z.ZodType ? Texts<z.input<S>, z.output<S>> : unknown
 type BodyOf<S> = S extends z.ZodType ? z.input<S> : unknown
@@ -52,7 +52,7 @@ export type RowOf<N extends ListName> = RowIn<Answer<Named[N]>>
 /** The request for rows. `limit`: the most rows. */
 export type RowsAsked<N extends ListName> = Omit<Asked<Named[N]>, 'limit' | 'after'> & { readonly limit?: number }
 
-export function callsOf(s: Services, callers: Callers): Calls {
+export function callsOver(s: Services, callers: Callers): Calls {
   const operations: readonly AnyOperation[] = [...OPERATIONS, ...ADDED_OPERATIONS]
   const methods = operations.map((one) => [
     one.name,

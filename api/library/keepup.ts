@@ -29,10 +29,10 @@ import { OWN_AGENT, StartRun } from '../operations/runs/start-schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { askSql } from '../operations/sql/ask.ts'
 import { type SqlAnswer, SqlQuestion } from '../operations/sql/schemas.ts'
-import type { Config } from '../process/config/config.ts'
+import type { Config } from '../process/config/settings.ts'
 import { work } from '../process/drives/work.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
-import { type Calls, callsOf, type ListName, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
+import { type Calls, callsOver, type ListName, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
 import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { parsed } from './parsed.ts'
@@ -141,7 +141,7 @@ export function keepUpOf(
 ): KeepUp {
   const ending = new AbortController()
   const callers = new Callers(services, { name: by ?? 'anonymous', key: key ?? undefined })
-  const calls = callsOf(services, callers)
+  const calls = callsOver(services, callers)
   const end = () => {
     ending.abort(new Error('keepup was closed'))
     return close()

@@ -4,7 +4,7 @@ import { wireName } from '../../domain/calls/tools/tool-spec.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { Tool } from '../../domain/ports/index.ts'
-import { type Config, ConfigError, loadConfig } from '../process/config/config.ts'
+import { type Config, ConfigError, loadConfig } from '../process/config/settings.ts'
 import type { KeepUp } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 

@@ -13,7 +13,7 @@ import type { ContextErrorCode } from '../../domain/store/errors.ts'
 import { type Refusal, StreamError } from '../../domain/stream/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/errors.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/engine/errors.ts'
-import { noRoom } from './no-room.ts'
+import { noRoom } from './disk-full.ts'
 
 type OwnCode =
   | 'ADDRESS_UNUSABLE'

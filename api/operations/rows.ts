@@ -5,7 +5,7 @@ import { checkedCursor } from './events/filter.ts'
 // From rows of the tables to pages of the API.
 
 /** The log position of a cursor. Rejects if the cursor belongs to another log. */
-export const placeOf = async (log: EventLog, after: string | undefined): Promise<number | undefined> =>
+export const positionAfter = async (log: EventLog, after: string | undefined): Promise<number | undefined> =>
   (await checkedCursor(log, after))?.position
 
 /** The cursor of an event. Null: the stream does not have it. */

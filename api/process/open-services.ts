@@ -4,7 +4,7 @@ import type { OpenServices } from './owner/connect.ts'
 
 /** Opens a data folder with the embedded adapters, or the servers that the settings name. */
 export const openServices = (async (config, mode, { autoDrive }, own) => {
-  const { onServers } = await import('./config/config.ts')
+  const { onServers } = await import('./config/settings.ts')
   if (onServers(config)) {
     const { openOnServers } = await import('./servers/open-on-servers.ts')
     return openOnServers(config, mode, autoDrive, own)

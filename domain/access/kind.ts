@@ -1,5 +1,5 @@
 import { ERASED } from '../calls/events/residue.ts'
-import { defineKind } from '../stream/define.ts'
+import { defineKind } from '../stream/define-kind.ts'
 import { decideAccess } from './decide.ts'
 import { accessBodies } from './events.ts'
 import { ACCESS_FOLD, accessDigest, evolveAccess } from './state.ts'

@@ -1,5 +1,5 @@
-import { byteLength, headOf } from './bounded.ts'
 import type { Cut } from './model-call.ts'
+import { byteLength, headOf } from './truncate.ts'
 
 // Bounds of one model answer. Adapters enforce them while an answer streams, the runtime for every provider.
 

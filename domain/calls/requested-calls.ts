@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '../log/json.ts'
 import { jsonFault } from '../log/json-fault.ts'
 import { type JsonSize, jsonSize } from '../log/json-size.ts'
 import { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, MAX_ARGUMENT_VALUES } from './answer-bounds.ts'
-import { byteLength } from './bounded.ts'
 import type { Block } from './content.ts'
+import { byteLength } from './truncate.ts'
 
 export interface RequestedCall {
   /** Index of the block in the content. */

@@ -1,6 +1,6 @@
 import type { Json } from '../log/json.ts'
-import { byteLength, headAndTail, RESULT_BYTES } from './bounded.ts'
 import type { CallBodyOf } from './events/events.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from './truncate.ts'
 /** The approximate size of a result in the messages, in bytes. Tools that truncate their own results stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { EventPlace } from '../log/body-parts.ts'
 import type { Actor } from '../log/envelope.ts'
-import { byteLength, headOf } from './bounded.ts'
 import type { Block } from './content.ts'
 import type { Decided } from './decided.ts'
 import type { ArgumentsRef } from './events/event-parts.ts'
@@ -9,6 +8,7 @@ import type { CallBodies } from './events/events.ts'
 import type { permissionEvents } from './events/permissions.ts'
 import { callArguments } from './requested-calls.ts'
 import { resultText } from './result-text.ts'
+import { byteLength, headOf } from './truncate.ts'
 import { originOfResult, type ResultOfTool, type TextOrigin } from './trust.ts'
 
 // The chain of authority of a call, from its events: its effect, the person or rule that allowed it, and the author of
@@ -156,7 +156,7 @@ export const readText = (
 })
 
 /** The result of a call as a text that the model had read. */
-export function readResult(
+export function resultAsRead(
   event: FactOf<'tool_call_end'>,
   around: Pick<ResultOfTool, 'untrustedBefore' | 'sandboxed'>,
 ): ReadText {

@@ -27,7 +27,7 @@ export interface TextOrigin {
   readonly untrusted: boolean
 }
 
-export const originOf = (source: TextSource): TextOrigin => ({ source, untrusted: SOURCES[source] })
+export const textOrigin = (source: TextSource): TextOrigin => ({ source, untrusted: SOURCES[source] })
 
 /**
  * The sources of results by tool. Other tools of keepup are `runtime`. Tools of MCP servers and of programs, which are
@@ -71,8 +71,8 @@ export interface ResultOfTool {
 export function originOfResult({ toolName, detail, untrustedBefore, sandboxed }: ResultOfTool): TextOrigin {
   const mark = detail?.untrusted
   if (typeof mark === 'string') return { source: mark, untrusted: true }
-  if (toolName.includes(':')) return originOf('tool')
+  if (toolName.includes(':')) return textOrigin('tool')
   const source = Object.hasOwn(TOOLS, toolName) ? TOOLS[toolName]! : 'runtime'
   if (REPEATS.has(toolName)) return { source, untrusted: untrustedBefore }
-  return source === 'command' ? { source, untrusted: !sandboxed } : originOf(source)
+  return source === 'command' ? { source, untrusted: !sandboxed } : textOrigin(source)
 }

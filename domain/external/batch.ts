@@ -1,4 +1,4 @@
-import { byteLength } from '../calls/bounded.ts'
+import { byteLength } from '../calls/truncate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
 /** One stored event contains one batch of agent events. A batch is full when it reaches the first of these limits. */

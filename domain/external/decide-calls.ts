@@ -12,10 +12,10 @@ import { externalPolicy, planningOf } from './tools.ts'
 // Decisions on calls of keepup's tools by an external agent, by the rules of calls.
 
 type Fact<K extends ExternalFact['kind']> = Extract<ExternalFact, { kind: K }>
-export type CallFact = Fact<'call' | 'calls_go_on' | 'call_left'> | ToolOutcome
+export type ToolCallFact = Fact<'call' | 'calls_go_on' | 'call_left'> | ToolOutcome
 
 /** Decides nothing unless the run is running: the calls end with the run. */
-export function decideCalls(d: ExternalDecisionBuilder, state: ExternalState, fact: CallFact): void {
+export function decideCalls(d: ExternalDecisionBuilder, state: ExternalState, fact: ToolCallFact): void {
   if (state.stage.at !== 'running' || state.tools === undefined) return
   switch (fact.kind) {
     case 'call':

@@ -1,6 +1,6 @@
 import type { Caller } from '../calls/caller.ts'
 import { type CallEvent, evolveCall, openedCall } from '../calls/evolve-call.ts'
-import { memoryToolNamed, reachOf } from '../calls/memory/tools.ts'
+import { memoryToolNamed, reachOf } from '../calls/memory/memory-tools.ts'
 import type { Planning } from '../calls/plan-calls.ts'
 import { policyEngine } from '../calls/policy-engine.ts'
 import { ImpossibleEvent } from '../stream/impossible.ts'

@@ -6,14 +6,14 @@ import {
   callSteps,
   nameOf,
   type ReadText,
-  readResult,
   readText,
+  resultAsRead,
   stepAt,
   type Traced,
   type TraceStep,
   type TraceTarget,
 } from '../calls/trace.ts'
-import { originOf } from '../calls/trust.ts'
+import { textOrigin } from '../calls/trust.ts'
 import type { ExternalEvent } from './events.ts'
 
 // The chain of authority of a call or an event of an external agent.
@@ -105,9 +105,9 @@ function textsBefore(events: readonly (Event & AnyTraced)[], at: number): readon
     untrustedBefore ||= texts.at(-1)?.untrusted === true
     if (event.type === 'external_started') {
       const source = event.body.parent === undefined ? 'person' : 'agent'
-      texts.push(readText(event, originOf(source), nameOf(event.actor), event.body.request.prompt))
+      texts.push(readText(event, textOrigin(source), nameOf(event.actor), event.body.request.prompt))
     }
-    if (event.type === 'tool_call_end') texts.push(readResult(event, { untrustedBefore, sandboxed: true }))
+    if (event.type === 'tool_call_end') texts.push(resultAsRead(event, { untrustedBefore, sandboxed: true }))
   }
   return texts
 }

@@ -1,4 +1,4 @@
-import { defineKind } from '../stream/define.ts'
+import { defineKind } from '../stream/define-kind.ts'
 import { decideMemory } from './decide.ts'
 import { MemoryError } from './errors.ts'
 import { memoryBodies } from './events.ts'

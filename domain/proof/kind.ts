@@ -1,4 +1,4 @@
-import { defineKind } from '../stream/define.ts'
+import { defineKind } from '../stream/define-kind.ts'
 import { StreamError } from '../stream/errors.ts'
 import { type AnchorKind, type ORIGIN_REASONS, proofBodies, type TreeHead } from './events.ts'
 import {

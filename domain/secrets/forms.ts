@@ -12,7 +12,7 @@ export function unhidable(value: string): string | null {
   return 'secret:ku_'.includes(value) ? 'it cannot be told from what stands in its place' : null
 }
 
-/** The least characters of a provider's key. A shorter one is one that no server checks. */
+/** The least characters of a provider's key. A shorter key is a placeholder for a server without keys. */
 const MIN_KEY_LENGTH = 8
 /** Words that stand in for a key where a server asks for none, such as `placeholder` or `not-needed`. */
 const WORDS = /^(?=.{1,24}$)[a-z]+(?:[-_ ][a-z]+)*$/i

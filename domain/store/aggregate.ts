@@ -1,10 +1,10 @@
 import type { Json } from '../log/json.ts'
-import { defineKind } from '../stream/define.ts'
+import { defineKind } from '../stream/define-kind.ts'
 import type { Emit } from '../stream/emitter.ts'
+import { entry } from '../stream/table.ts'
 import { ContextError, variableNotFound } from './errors.ts'
 import { storeBodies } from './events.ts'
 import { type ContextState, evolveStore, STORE_FOLD, storeDigest } from './state.ts'
-import { entry } from '../stream/table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
 
 /** A request to a store. `value`: already checked and redacted. */

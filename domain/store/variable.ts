@@ -1,4 +1,4 @@
-import { byteLength, headOf } from '../calls/bounded.ts'
+import { byteLength, headOf } from '../calls/truncate.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'

@@ -1,4 +1,4 @@
-import { MEMORY_TOOLS } from '../calls/memory/tools.ts'
+import { MEMORY_TOOLS } from '../calls/memory/memory-tools.ts'
 import { canonicalTool, covers, matches } from '../calls/tools/tool-patterns.ts'
 import type { ToolSpec } from '../calls/tools/tool-spec.ts'
 import type { AgentSpec, RoleDefinition } from './spec.ts'

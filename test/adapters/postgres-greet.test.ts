@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { afterEach, expect, test, vi } from 'vitest'
-import { waitForServer } from '../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../adapters/postgres/query.ts'
 
 afterEach(() => void vi.useRealTimers())
 

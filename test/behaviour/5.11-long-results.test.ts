@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { byteLength, RESULT_BYTES } from '../../domain/calls/bounded.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { byteLength, RESULT_BYTES } from '../../domain/calls/truncate.ts'
 import { unsalted } from '../../domain/log/seal.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

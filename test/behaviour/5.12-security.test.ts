@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openBoundary } from '../../api/process/host/boundary.ts'
+import { openBoundary } from '../../api/process/host/secret-boundary.ts'
 import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
 import type { Block } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'

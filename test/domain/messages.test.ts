@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { agent } from '../../domain/agent/decide/aggregate.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { MAX_TOPICS, REQUEST_MS } from '../../domain/agent/state/bus.ts'
-import { Transcript } from '../../domain/agent/state/messages.ts'
+import { MAX_TOPICS, REQUEST_MS } from '../../domain/agent/state/message-bus.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
+import { Transcript } from '../../domain/agent/state/transcript.ts'
 import type { Agents, Stream } from '../support/tree/agents.ts'
 import {
   bringAll,

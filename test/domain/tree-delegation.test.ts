@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { delegateToAgent } from '../../domain/agent/control/delegate-to-agent.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
-import { taskText } from '../../domain/agent/rules/delegation.ts'
+import { taskText } from '../../domain/agent/rules/delegation-text.ts'
 import { totals } from '../../domain/agent/state/budget-account.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'
 import type { Block } from '../../domain/calls/content.ts'

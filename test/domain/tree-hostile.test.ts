@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { totals } from '../../domain/agent/state/budget-account.ts'
-import { MAX_TOPICS } from '../../domain/agent/state/bus.ts'
-import { RESULT_BYTES } from '../../domain/calls/bounded.ts'
+import { MAX_TOPICS } from '../../domain/agent/state/message-bus.ts'
 import { SHOWN_BYTES } from '../../domain/calls/result-text.ts'
+import { RESULT_BYTES } from '../../domain/calls/truncate.ts'
 import type { Agents } from '../support/tree/agents.ts'
 import { child, DONE, delegate, type Says, started, TOGETHER, telling, typesOf, use } from '../support/tree/telling.ts'
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { ensureFile } from '../../adapters/sqlite/log/connection.ts'
 import { MarkWriter, markOf } from '../../adapters/sqlite/log/mark.ts'
 import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
-import { openSql } from '../../api/process/embedded/audit.ts'
+import { openSql } from '../../api/process/embedded/open-sql.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { effectsIn, effectsJob, modelOf, sandboxFlag } from '../support/faults/jobs.ts'

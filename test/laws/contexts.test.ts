@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { Transcript } from '../../domain/agent/state/messages.ts'
+import { Transcript } from '../../domain/agent/state/transcript.ts'
 import { unchanged, WHOLE_TURNS } from '../../domain/agent/window/compression-plan.ts'
 import { shownContext } from '../../domain/agent/window/shown-context.ts'
 import type { Message } from '../../domain/calls/content.ts'

@@ -7,8 +7,8 @@ import { Projector } from '../../projections/engine/projector/projector.ts'
 import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
 import { openLog, standIn } from '../support/eventstore/logs.ts'
 import { tempFolder } from '../support/folders.ts'
+import { MemoryBlobs } from '../support/harness.ts'
 import { tape } from '../support/projections/fc.ts'
-import { MemoryBlobs } from '../support/projections/memory-log.ts'
 import { tell } from '../support/projections/tell.ts'
 
 const blobs = new MemoryBlobs()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metricsText } from '../../api/http/metrics.ts'
+import { metricsText } from '../../api/http/metrics-routes.ts'
 import { proofStatus } from '../../api/operations/proof/status.ts'
 import type { Services } from '../../api/operations/services.ts'
 import { ANCHOR_KEEPERS } from '../../api/process/host/anchor-keepers.ts'

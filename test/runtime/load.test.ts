@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { AgentMailbox } from '../../domain/agent/runtime/mailbox.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
-import { Transcript } from '../../domain/agent/state/messages.ts'
+import { Transcript } from '../../domain/agent/state/transcript.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { faulty } from '../support/log/faulty.ts'

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 
 export const LOG_CHILD = fileURLToPath(new URL('./log/log-child.ts', import.meta.url))
 
-export interface Child {
+interface Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>
   /** Lines of stdout. */
   readonly lines: AsyncIterable<string>

@@ -32,7 +32,7 @@ const flippedBase64 = (old: string | null, b: number) => {
 const flippedText: (text: string, a: number, b: number) => string = (text, a, b) =>
   text === '' ? 'x' : text.slice(0, a % text.length) + '0aA=\n{"—9'[b % 9] + text.slice((a % text.length) + 1)
 
-export const LINE_CHANGES: Readonly<Record<string, Change>> = {
+const LINE_CHANGES: Readonly<Record<string, Change>> = {
   edit: (lines, a, b) =>
     lines.with(
       a,

@@ -6,7 +6,7 @@ import { type AgentState, isFinished, type StateMachine } from '../../domain/age
 import { TOOL_ERROR_CODES } from '../../domain/calls/error-codes.ts'
 
 /** The table of the state machine (seed 000, section 6), without transitions to the same state. */
-export const TRANSITIONS: Readonly<Record<StateMachine['status'], readonly StateMachine['status'][]>> = {
+const TRANSITIONS: Readonly<Record<StateMachine['status'], readonly StateMachine['status'][]>> = {
   IDLE: ['THINKING', 'RECOVERY', 'ERROR'],
   THINKING: ['TOOL_WAIT', 'OBSERVATION', 'ERROR'],
   TOOL_WAIT: ['OBSERVATION', 'ERROR'],
@@ -16,7 +16,7 @@ export const TRANSITIONS: Readonly<Record<StateMachine['status'], readonly State
   ERROR: [],
 }
 
-export const END_CODES: readonly string[] = [
+const END_CODES: readonly string[] = [
   'NO_COMPLETION',
   'RECOVERY_FAILED',
   'TOO_MANY_VIOLATIONS',

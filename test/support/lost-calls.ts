@@ -18,7 +18,7 @@ function begun(events: readonly AgentEvent[]): string[] {
   })
 }
 
-export const isIntent = (event: AgentEvent): boolean =>
+const isIntent = (event: AgentEvent): boolean =>
   event.type === 'tool_call_intent' || (event.type === 'tool_call_start' && event.body.intent)
 
 /** A call from the model's request or from an earlier loss. */

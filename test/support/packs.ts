@@ -39,7 +39,7 @@ export const packedEvents = ({ events }: Log): PackedEvent[] =>
     return { event, index, salt: sealed.subarray(0, 16), body: sealed.subarray(16) }
   })
 
-export interface Signers {
+interface Signers {
   readonly log: NoteSigner
   readonly witness?: NoteSigner
   readonly time?: number

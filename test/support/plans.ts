@@ -24,7 +24,7 @@ export const ROLE: RoleDefinition = {
 }
 
 /** The end of one attempt of a tool. `late`: the effect happens, then the failure. */
-export const TOOL_ENDS = ['ok', 'ok', 'ok', 'permanent', 'same', 'other', 'early', 'late', 'hang', 'slow'] as const
+const TOOL_ENDS = ['ok', 'ok', 'ok', 'permanent', 'same', 'other', 'early', 'late', 'hang', 'slow'] as const
 export type ToolEnd = (typeof TOOL_ENDS)[number]
 
 const oneCall = fc.record({ tool: toolName, key: fc.integer({ min: 0, max: 2 }) })

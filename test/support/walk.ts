@@ -5,8 +5,8 @@ import { decideAgent } from '../../domain/agent/decide/decide.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { fold } from '../../domain/agent/state/evolve.ts'
 import { undecided } from '../../domain/agent/state/loss-rules.ts'
-import { Transcript } from '../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf } from '../../domain/agent/state/state.ts'
+import { Transcript } from '../../domain/agent/state/transcript.ts'
 import type { Block } from '../../domain/calls/content.ts'
 import { CommandRejected } from '../../domain/calls/errors.ts'
 import { testSpec, toolSpec } from './harness.ts'
@@ -35,7 +35,7 @@ export const movesArbitrary = fc.array(
 /**
  * After this move the log loses its end, except for `keep` (modulo) of its events. `unlisted`: the tables are lost too.
  */
-export interface Cut {
+interface Cut {
   readonly after: number
   readonly keep: number
   readonly unlisted: boolean

@@ -10,11 +10,10 @@ import type { EventLog, ModelRequest, Tool, ToolContext, Workspace } from '../..
 import type { CrashPoint, RuntimePorts } from '../../domain/ports/runtime.ts'
 import type { DriveEnd } from '../../domain/tree/runtime/drive.ts'
 import type { AgentSpec } from '../../domain/tree/spec.ts'
-import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
+import { MemoryBlobs, testSpec, toolSpec, USER } from './harness.ts'
 import { commandOf } from './person-requests.ts'
 import { outcomeOf, type PersonRequest, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
-import { type Fate, NEVER, Process } from './process.ts'
-import { NO_SECRETS } from './secrets/no-secrets.ts'
+import { type Fate, mortalPorts, NEVER, Process } from './process.ts'
 import { VirtualClock } from './time/virtual-clock.ts'
 
 /** A log, a clock, tools with outside effects, people, and processes that start and die. */
@@ -149,61 +148,21 @@ export class World {
   }
 
   ports(process: Process, number: number): RuntimePorts {
-    const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
-    const { log, clock } = this
-    return {
-      log: {
-        logId: log.logId,
-        erases: log.erases,
-        floor: () => log.floor(),
-        append: (...args) => process.living(() => log.append(...args)),
-        head: (stream) => process.living(() => log.head(stream)),
-        async *read(...args) {
-          for await (const page of log.read(...args)) yield await process.living(async () => page)
-        },
-        readAll: (...args) => log.readAll(...args),
-        subscribe: (...args) => log.subscribe(...args),
-        cursor: (event) => log.cursor(event),
-        headCursor: () => log.headCursor(),
-        streams: (prefix) => log.streams(prefix),
-        close: () => log.close(),
+    const { log, blobs, clock } = this
+    return mortalPorts(process, number, {
+      ...{ log, blobs, clock, tools: this.tools(process) },
+      ...(this.versioned && { workspace: this.folder(process) }),
+      call: async (request, { signal }) => {
+        this.requests.push({ ...request, messages: [...request.messages] })
+        const nth = this.asked++
+        // Every answer takes some time: otherwise a grace period without a hard limit would never pass.
+        await clock.sleep(200, signal)
+        const planned = this.plan.answers[nth % this.plan.answers.length]!
+        if (planned.kind === 'hang') await clock.sleep(2 ** 30, signal)
+        const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
+        return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcomeOf(planned, nth) }
       },
-      blobs: this.blobs,
-      clock: {
-        now: () => clock.now(),
-        sleep: (ms, signal) => process.living(() => clock.sleep(ms, signal)),
-        giveWay: () => (process.dead ? NEVER : clock.giveWay()),
-      },
-      random: seededRandom(`process ${number}`),
-      feed: { publish: () => undefined },
-      build: 'test',
-      // A plan may block processes for any time.
-      requestLimitMs: 2 ** 40,
-      provider: () => ({
-        id: 'test',
-        call: (request, { signal }) =>
-          process.living(async () => {
-            this.requests.push({ ...request, messages: [...request.messages] })
-            const nth = this.asked++
-            // Every answer takes some time: otherwise a grace period without a hard limit would never pass.
-            await clock.sleep(200, signal)
-            const planned = this.plan.answers[nth % this.plan.answers.length]!
-            if (planned.kind === 'hang') await clock.sleep(2 ** 30, signal)
-            const usage = { input: 300, output: 50, cacheRead: 0, cacheWrite: 0 }
-            return { content: [], stopReason: 'end_turn', usage, servedBy: 'test-model', ...outcomeOf(planned, nth) }
-          }),
-      }),
-      hasTool: (name) => tools.has(name),
-      secrets: async () => NO_SECRETS,
-      environment: async () => ({
-        workspace: this.versioned ? this.folder(process) : null,
-        sandbox: null,
-        secrets: NO_SECRETS,
-        tool: (name) => tools.get(name),
-        reap: async () => undefined,
-        close: async () => undefined,
-      }),
-    }
+    })
   }
 
   /** A request with its key. If the process dies before it answers, the next process repeats the request. */

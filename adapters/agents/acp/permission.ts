@@ -6,7 +6,7 @@ import { callInputOf } from './updates.ts'
 /** Answers an agent's permission request. Null: nobody decided, and the tool does not run. */
 export type AskPermission = NonNullable<BackendRun['ask']>
 
-export interface Decided {
+export interface PermissionAnswer {
   readonly response: RequestPermissionResponse
   /** Null: the request was cancelled. */
   readonly allowed: boolean | null
@@ -20,7 +20,7 @@ export async function decidePermission(
   { toolCall, options }: RequestPermissionRequest,
   { extensions = {} }: AgentRunRequest,
   ask: AskPermission | undefined,
-): Promise<Decided> {
+): Promise<PermissionAnswer> {
   const any = (...kinds: PermissionOption['kind'][]) =>
     kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined)
   if (extensions['agent_api.exec.external_sandbox.v1'] === true) return decided(any('allow_once', 'allow_always'))
@@ -44,7 +44,7 @@ function forAlways(options: readonly PermissionOption[]): string | null {
   return rejecting ? 'Rejecting counts for always' : null
 }
 
-function decided(option: PermissionOption | undefined): Decided {
+function decided(option: PermissionOption | undefined): PermissionAnswer {
   if (option === undefined) return { response: { outcome: { outcome: 'cancelled' } }, allowed: null }
   const response = { outcome: { outcome: 'selected', optionId: option.optionId } } as const
   return { response, allowed: option.kind.startsWith('allow') }

@@ -2,8 +2,8 @@ import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclien
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { nanosOf, type ReportedUsage, reportedTokens } from '../../../domain/external/usage.ts'
 import type { Json } from '../../../domain/log/json.ts'
-import { object, toolCall, toolResult } from '../cli/fields.ts'
-import { SaidText, SeenIds } from '../cli/memory.ts'
+import { SaidText, SeenIds } from '../cli/bounded-memory.ts'
+import { object, toolCall, toolResult } from '../cli/json-fields.ts'
 
 /** The most pending calls at a time. A further call is reported at once, even if its input is incomplete. */
 const MAX_PENDING = 1_000

@@ -4,7 +4,18 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
-import { events, failure, list, NO_EVENTS, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
+import {
+  events,
+  failure,
+  list,
+  NO_EVENTS,
+  object,
+  status,
+  stringOf,
+  toolCall,
+  toolResult,
+  unknown,
+} from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 export const MODE = 'backend.claude_code.permission_mode'

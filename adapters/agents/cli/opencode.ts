@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
-import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './fields.ts'
-import { SaidText } from './memory.ts'
+import { SaidText } from './bounded-memory.ts'
+import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 /**

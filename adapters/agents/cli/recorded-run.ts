@@ -1,8 +1,8 @@
-import { byteLength } from '../../../domain/calls/bounded.ts'
+import { byteLength } from '../../../domain/calls/truncate.ts'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { BOUNDS } from '../../../domain/external/bounds.ts'
 import { reportedTokens } from '../../../domain/external/usage.ts'
-import { object } from './fields.ts'
+import { object } from './json-fields.ts'
 
 /** The longest answer that {@link HeardRun} reassembles, in bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { inWorkspaces } from '../../processes/workspaces.ts'
 
-/** Where to look for programs. The members have the meaning that they have in the harness options. */
+/** The settings of a search for programs. The harness options explain the members. */
 interface Places {
   readonly workspace: string
   readonly env?: NodeJS.ProcessEnv

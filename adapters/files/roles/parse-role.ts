@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type KnownNames, RoleFile, roleFaults } from '../../../domain/agent/definition/roles-file.ts'
+import { type KnownNames, RoleFile, roleFaults } from '../../../domain/agent/definition/role-file-schema.ts'
 import { issuesOf, issuesText } from '../../../domain/log/issues.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { jsonFault } from '../../../domain/log/json-fault.ts'

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { KnownNames, RoleFile } from '../../../domain/agent/definition/roles-file.ts'
+import type { KnownNames, RoleFile } from '../../../domain/agent/definition/role-file-schema.ts'
 import { MAX_ROLE_FILE, parseRole, RoleFileError } from './parse-role.ts'
 
 /** The roles of a folder by name, and a message for each unusable file. */

@@ -1,4 +1,4 @@
-import { byteLength } from '../../../domain/calls/bounded.ts'
+import { byteLength } from '../../../domain/calls/truncate.ts'
 import { DocumentError } from '../../../domain/document/errors.ts'
 import { MARKUP_LIMITS } from '../../../domain/document/markup/limits.ts'
 import type { Node } from '../../../domain/document/markup/tree.ts'

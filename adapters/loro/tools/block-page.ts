@@ -1,4 +1,4 @@
-import { byteLength, headAndTail, RESULT_BYTES } from '../../../domain/calls/bounded.ts'
+import { byteLength, headAndTail, RESULT_BYTES } from '../../../domain/calls/truncate.ts'
 import { htmlText } from '../../../domain/document/markup/html.ts'
 import { renderRuns } from '../../../domain/document/markup/render.ts'
 import { blockText, type DocumentBlock } from '../../../domain/document/model/block.ts'

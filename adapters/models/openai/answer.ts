@@ -2,17 +2,17 @@ import type { Block, Usage } from '../../../domain/calls/content.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
 import type { Cut } from '../../../domain/calls/model-call.ts'
 import type { ModelOutcome, StopReason } from '../../../domain/ports/index.ts'
+import { Meter } from '../answer-meter.ts'
 import { type Fields, fields } from '../fields.ts'
-import { Meter } from '../meter.ts'
 import type { Assembled } from '../read-answer.ts'
 import { TextFeed } from '../text-feed.ts'
 import { tokenCount, toWellFormedText, withUniqueIds } from '../wellformed.ts'
-import { Calls } from './calls.ts'
+import { OpenCalls } from './calls.ts'
 
 /** Assembles a chat completion from stream chunks or from one document. */
 export class OpenAiAnswer implements Assembled {
   private readonly meter = new Meter()
-  private readonly calls = new Calls(this.meter)
+  private readonly calls = new OpenCalls(this.meter)
   private readonly feed: TextFeed
   private text = ''
   private refusal = ''

@@ -1,6 +1,6 @@
 import { keptName } from '../../../domain/calls/answer-bounds.ts'
+import { ArgumentText, type Meter } from '../answer-meter.ts'
 import { type Fields, fields } from '../fields.ts'
-import { ArgumentText, type Meter } from '../meter.ts'
 
 /** A call whose parts are still arriving. */
 interface OpenCall {
@@ -13,7 +13,7 @@ interface OpenCall {
  * Assembles streamed tool calls. The protocol identifies a call by its index. Some servers omit the index, or give
  * every call the index 0. In these cases a new id or a new name starts a new call.
  */
-export class Calls {
+export class OpenCalls {
   readonly list: OpenCall[] = []
   private readonly byIndex = new Map<number, OpenCall>()
   private readonly meter: Meter

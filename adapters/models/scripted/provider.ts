@@ -5,9 +5,9 @@ import { ModelError } from '../../../domain/calls/errors.ts'
 import { wireName } from '../../../domain/calls/tools/tool-spec.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../../domain/ports/index.ts'
-import { marker, type Scene, type ScriptPlace, sceneOf, scriptPlaceOf } from './place.ts'
-import { pointed } from './pointed.ts'
 import { IN_RESULT, PLACEHOLDER, type Script, type Turn } from './script.ts'
+import { marker, type Scene, type ScriptPlace, sceneOf, scriptPlaceOf } from './script-position.ts'
+import { pointed } from './value-in-result.ts'
 
 const LASTING = new Set(['AUTHENTICATION', 'INVALID_REQUEST'])
 

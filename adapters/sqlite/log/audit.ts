@@ -1,6 +1,6 @@
 import { argumentsRefOf, showsArguments, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
 import { decode } from '../../../domain/agent/events/codec.ts'
-import { Transcript } from '../../../domain/agent/state/messages.ts'
+import { Transcript } from '../../../domain/agent/state/transcript.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { agentStream } from '../../../domain/log/ids.ts'

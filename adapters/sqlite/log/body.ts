@@ -12,13 +12,13 @@ const CHUNK = 64
 const MOST = 1024 * 1024
 
 /** A body in its stored form. */
-export interface StoredBody {
+export interface PackedBody {
   readonly packed: 0 | 1
   readonly bytes: Uint8Array
 }
 
 /** Compresses a body if that makes it smaller. The chain covers the uncompressed body. */
-export function packBody(body: Uint8Array): StoredBody {
+export function packBody(body: Uint8Array): PackedBody {
   if (body.length >= PACK_FROM) {
     const bytes = zstdCompressSync(body, {
       params: PARAMS,

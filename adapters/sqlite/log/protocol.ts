@@ -2,7 +2,7 @@ import type { Chained } from '../../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../../domain/log/errors.ts'
 import { batchSealedAfter, sentHeader } from '../../../domain/log/seal.ts'
-import type { LogEnd } from './end.ts'
+import type { LogEnd } from './log-end.ts'
 
 /**
  * An append in its form for the writer's thread. A few flat values are copied several times faster than objects.

@@ -4,7 +4,7 @@ import { ERASED_FACT } from '../../../domain/log/erased.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { openToWrite } from './connection.ts'
 import { toLogError } from './errors.ts'
-import { Marked } from './marked.ts'
+import { Marked } from './marked-writer.ts'
 import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { LogWriter } from './writer.ts'
 

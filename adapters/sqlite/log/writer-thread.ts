@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import type { LogEnd } from './end.ts'
+import type { LogEnd } from './log-end.ts'
 import {
   type AppendMessage,
   type BatchOutcome,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byteLength, RESULT_BYTES } from '../../../domain/calls/bounded.ts'
+import { byteLength, RESULT_BYTES } from '../../../domain/calls/truncate.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { decodeText, headOf, RESULT_BYTES } from '../../../domain/calls/bounded.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
+import { decodeText, headOf, RESULT_BYTES } from '../../../domain/calls/truncate.ts'
 import type { ToolContext, ToolResult } from '../../../domain/ports/index.ts'
 import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../../domain/calls/bounded.ts'
 import { parseCommand } from '../../../domain/calls/command-line.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
+import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../../domain/calls/truncate.ts'
 import type { CommandResult, ToolContext } from '../../../domain/ports/index.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 

@@ -1,4 +1,4 @@
-import { decodeText } from '../../../domain/calls/bounded.ts'
+import { decodeText } from '../../../domain/calls/truncate.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import type { SearchMatch, Workspace } from '../../../domain/ports/index.ts'
 

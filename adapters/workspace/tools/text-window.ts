@@ -1,4 +1,4 @@
-import { byteLength, endsOf } from '../../../domain/calls/bounded.ts'
+import { byteLength, endsOf } from '../../../domain/calls/truncate.ts'
 
 /** Keeps the beginning and the end of a text that arrives in parts, and counts its size. */
 export class TextEnds {

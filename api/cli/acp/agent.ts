@@ -7,8 +7,8 @@ import {
   RequestError,
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
+import { Refused } from '../../http/answers.ts'
 import { VERSION } from '../../version.ts'
-import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { eventPages } from '../follow/pages.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { Refused, take } from '../../http/answers.ts'
 import { keyedRunId } from '../../operations/runs/idempotency.ts'
 import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
-import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 
 // An editor session is a chain of runs: a run ends with its task, and the next prompt starts the next run in the same

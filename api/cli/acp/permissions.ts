@@ -4,8 +4,8 @@ import {
   type PermissionOption,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk'
+import { Refused } from '../../http/answers.ts'
 import { approvalOf, decideCall } from '../ask/ask-person.ts'
-import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { shownCall } from './tool-calls.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { refusal } from '../../http/answers.ts'
 import { type AnyOperation, inputMembers } from '../../operations/operation.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../../operations/table.ts'
-import { refusal } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { operationRequest } from '../operation-request.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { take } from '../client.ts'
+import { take } from '../../http/answers.ts'
 import { examine } from '../doctor/checks.ts'
 import { EXIT } from '../exit.ts'
 import { fetchLossReport } from '../output/loss-text.ts'

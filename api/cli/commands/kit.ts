@@ -30,7 +30,7 @@ export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => 
         const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
         const [{ Context }, { unknownVariables }] = await Promise.all([
           import('../context.ts'),
-          import('../../process/config/config.ts'),
+          import('../../process/config/settings.ts'),
         ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)

@@ -1,6 +1,7 @@
 import { counted } from '../../../projections/engine/text.ts'
+import { take } from '../../http/answers.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
-import { type Client, take } from '../client.ts'
+import type { Client } from '../client.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
 const MISSING_TODO =

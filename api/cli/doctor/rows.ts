@@ -1,5 +1,6 @@
+import { take } from '../../http/answers.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
-import { type Client, take } from '../client.ts'
+import type { Client } from '../client.ts'
 import { allStreams } from '../follow/pages.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 

@@ -1,9 +1,9 @@
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 import { counted } from '../../../projections/engine/text.ts'
-import type { ServersConfig } from '../../process/config/config.ts'
+import type { ServersConfig } from '../../process/config/settings.ts'
 import type { Unsafe } from '../../process/servers/durability.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../../process/servers/inspect-servers.ts'
-import type { SchemaRights } from '../../process/servers/rights.ts'
+import type { SchemaRights } from '../../process/servers/schema-rights.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 
 /** The finding for an unusable server, with the remedy. */

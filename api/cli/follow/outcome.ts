@@ -1,6 +1,6 @@
+import { Refused, take } from '../../http/answers.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 import { nextLines } from '../ask/question-lines.ts'
-import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { statusOf } from '../output/run-status.ts'

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
+import { take } from '../../http/answers.ts'
 import type { EventPage } from '../../operations/events/schemas.ts'
 import type { RunList } from '../../operations/runs/schemas.ts'
 import type { StoreList, StoreSummary } from '../../operations/store/schemas.ts'
 import type { StreamList } from '../../operations/streams/schemas.ts'
-import { type Client, take } from '../client.ts'
+import type { Client } from '../client.ts'
 
 /** A page of a list. `next`: the `after` of the next page; null on the last page. */
 interface Page {

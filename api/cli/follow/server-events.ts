@@ -1,5 +1,5 @@
 import { type ServerEvent, SseReader } from '../../../adapters/web/sse-reader.ts'
-import { refusal } from '../client.ts'
+import { refusal } from '../../http/answers.ts'
 
 /** The events of a stream. Rejects with `Refused` if the answer is no stream. */
 export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {

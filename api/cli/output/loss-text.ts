@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { counted } from '../../../projections/engine/text.ts'
+import { take } from '../../http/answers.ts'
 import type { AcceptedLoss } from '../../operations/losses/schemas.ts'
-import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { oneLine } from './text.ts'
 import { dollars } from './units.ts'

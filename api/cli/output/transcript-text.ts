@@ -1,9 +1,9 @@
-import { NOTES } from '../../../domain/agent/state/messages.ts'
+import { NOTES } from '../../../domain/agent/state/transcript.ts'
 import { inputOf } from '../../../domain/calls/content.ts'
 import { callArguments, textOf } from '../../../domain/calls/requested-calls.ts'
 import { grantText } from '../../../domain/secrets/destinations.ts'
 import type { EventView, Payload, StoredType } from '../../operations/events/schemas.ts'
-import { ALTERED } from './event-text.ts'
+import { ALTERED } from './event-row.ts'
 import { oneLine, safe } from './text.ts'
 import { dollars } from './units.ts'
 

@@ -1,6 +1,6 @@
-import { type Refused, refusal } from '../client.ts'
+import { type Refused, refusal } from '../../http/answers.ts'
 import type { Context } from '../context.ts'
-import { ALTERED } from './event-text.ts'
+import { ALTERED } from './event-row.ts'
 import { safe } from './text.ts'
 
 /** Requests the whole result of a call from the API. */

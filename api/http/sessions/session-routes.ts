@@ -61,7 +61,7 @@ export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
     .openapi(code, (c) => {
       const made = sessions.code(codeFor(c, c.req.valid('json').by ?? null))
       const base = url()
-      // Behind the # it is sent to no server, and stands in no log.
+      // Browsers send no part of an address after the # to a server, so no access log contains the code.
       const link = base === null ? null : `${base}/#code=${made.code}`
       return c.json({ code: made.code, expiresAt: new Date(made.until).toISOString(), url: link }, 200)
     })

@@ -5,7 +5,7 @@ import { operation } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Id, PageQuery, Recorded } from '../schemas.ts'
 import { recordApproval } from './decide.ts'
-import { approvalDetail, doubtQuestion } from './question.ts'
+import { approvalDetail, doubtQuestion } from './question-detail.ts'
 import * as schema from './schemas.ts'
 
 const params = z.object({ toolCallId: Id })

@@ -1,13 +1,13 @@
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
-import { listDocuments as documentRows } from '../../../projections/index.ts'
+import { selectDocuments as documentRows } from '../../../projections/index.ts'
 import type { Page } from '../read-model.ts'
-import { camelCased, cursorIn, pageOf, placeOf } from '../rows.ts'
+import { camelCased, cursorIn, pageOf, positionAfter } from '../rows.ts'
 import type { Services } from '../services.ts'
 import type { DocumentSummary } from './schemas.ts'
 
 /** Documents in the order of their creation. The tables must be caught up. */
 export async function listDocuments({ log, read }: Pick<Services, 'log' | 'read'>, { after, limit }: Page) {
-  const place = await placeOf(log, after)
+  const place = await positionAfter(log, after)
   const { position, value } = await read.rows((db) =>
     documentRows(db, { limit: limit + 1, ...(place === undefined ? {} : { after: place }) }),
   )

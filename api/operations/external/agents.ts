@@ -18,7 +18,7 @@ import type { DelegatedRuns, ToolDesk } from '../../../domain/ports/runtime.ts'
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
 import type { AgentSpec, Price } from '../../../domain/tree/spec.ts'
 import { Problem } from '../problem.ts'
-import type { AgentsAllowed } from './allowed.ts'
+import type { AgentsAllowed } from './agents-allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
 
 /** The run whose secrets and secret patterns are hidden. */

@@ -1,5 +1,5 @@
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import type { AskedOfRun } from '../../../domain/external/runtime/stream-log.ts'
 import { keyedCommand } from '../../../domain/log/ids.ts'
 import { untilShown } from '../runs/idempotency.ts'

@@ -1,4 +1,4 @@
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'
@@ -10,7 +10,7 @@ import type { StartedRun } from '../runs/schemas.ts'
 import type { StartRun } from '../runs/start-schemas.ts'
 import type { Services } from '../services.ts'
 import { externalAgents } from './agents.ts'
-import { mustBeAllowed } from './allowed.ts'
+import { mustBeAllowed } from './agents-allowed.ts'
 
 /** A request to start an external agent's run. */
 type StartAgent = StartRun & { readonly agent: string }

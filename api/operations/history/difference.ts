@@ -2,7 +2,7 @@ import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Json } from '../../../domain/log/json.ts'
 
 /** One place where two JSON values differ. `path` is a JSON pointer. A side without the value is absent. */
-export interface Difference {
+export interface ValueDifference {
   readonly path: string
   readonly a?: Json
   readonly b?: Json
@@ -15,7 +15,7 @@ const pointer = (path: string, key: string | number): string =>
   `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The differences of two JSON values, by member and by array index. Linear in their size. */
-export function differences(a: Json | undefined, b: Json | undefined, path = ''): Difference[] {
+export function differences(a: Json | undefined, b: Json | undefined, path = ''): ValueDifference[] {
   if (isObject(a) && isObject(b)) {
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()
     return keys.flatMap((k) => differences(own(a, k), own(b, k), pointer(path, k)))

@@ -1,4 +1,4 @@
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import type { ForkOptions } from '../../../domain/agent/runtime/types.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'

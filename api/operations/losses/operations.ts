@@ -5,7 +5,7 @@ import { operation } from '../operation.ts'
 import { recordCommand } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'
 import { Id, Recorded } from '../schemas.ts'
-import { acceptLoss, lossReport } from './report.ts'
+import { acceptLoss, lossReport } from './loss-report.ts'
 import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from './schemas.ts'
 
 /** Losses of the log, and people's decisions about them. */

@@ -3,9 +3,9 @@ import type { Actor } from '../../../domain/log/envelope.ts'
 import { MemoryError } from '../../../domain/memory/errors.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'
 import { memoryStream } from '../../../domain/memory/fact.ts'
-import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { StreamProof } from '../../../domain/stream/runtime/stream-proof.ts'
 import { type MemoryRow, searchMemories, selectMemories, showMemory } from '../../../projections/index.ts'
-import { camelCased, cursorIn, pageOf, placeOf } from '../rows.ts'
+import { camelCased, cursorIn, pageOf, positionAfter } from '../rows.ts'
 import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
@@ -33,7 +33,7 @@ export const memoryOf = ({ started: _, words: __, place_word: ___, ...row }: Mem
 export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {
   const { limit, after, scope, place, q, forgotten } = query
   if (q === undefined) {
-    const from = await placeOf(s.log, after)
+    const from = await positionAfter(s.log, after)
     const which = { scope, place, forgotten, after: from, limit: limit + 1 }
     const { position, value } = await s.read.rows((db) => selectMemories(db, which))
     const { page, next } = await pageOf(value, limit, ({ id }) => cursorIn(s.log, memoryStream(id), 0))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { byteLength } from '../../../domain/calls/bounded.ts'
 import { FACT_BYTES, MEMORY_ID, QUERY_LENGTH, SCOPES } from '../../../domain/calls/memory/request.ts'
+import { byteLength } from '../../../domain/calls/truncate.ts'
 import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { By, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { REQUEST_MS } from '../../../domain/agent/state/bus.ts'
+import { REQUEST_MS } from '../../../domain/agent/state/message-bus.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { Callers } from '../../library/sender.ts'
 import { wanted } from '../events/filter.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { NAME_LENGTH } from '../../../domain/agent/state/bus-rules.ts'
-import { MESSAGE_TYPES } from '../../../domain/tree/messages.ts'
+import { NAME_LENGTH } from '../../../domain/agent/state/message-limits.ts'
+import { MESSAGE_TYPES } from '../../../domain/tree/message-events.ts'
 import { AnyJson, By, Id, JsonValue, Next, Position, Recorded } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 

@@ -4,7 +4,7 @@ import { agentStream, base32, externalStream, keyedCommand } from '../../../doma
 import type { Services } from '../services.ts'
 
 // Recognises repeated requests: ids in the log derive from Idempotency-Keys. One key belongs to one request in the
-// whole log (domain/agent/runtime/claim-key.ts). The results of the request are found by ids that derive from the key.
+// whole log (domain/agent/runtime/claim-idempotency-key.ts). The results of the request are found by ids that derive from the key.
 
 /** A run id that the same key always gives, also after a restart. `scope`: the kind of request. */
 export const keyedRunId = (

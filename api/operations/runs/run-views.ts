@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
-import { acceptedLosses } from '../losses/accepted.ts'
+import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import type { RunRow } from '../read-model.ts'
 import type { Services } from '../services.ts'

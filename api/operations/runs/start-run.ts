@@ -1,4 +1,4 @@
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { startAgent } from '../external/start-agent.ts'
 import type { Services } from '../services.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Verification } from '../../../domain/agent/runtime/types.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
-import { acceptedLosses } from '../losses/accepted.ts'
+import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { asSeen, type WithHeads, withHeads, withRows } from '../streams/prove-stream.ts'

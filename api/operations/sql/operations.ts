@@ -1,5 +1,5 @@
 import { operation } from '../operation.ts'
-import { savedQuestions } from './saved.ts'
+import { savedQuestions } from './saved-questions.ts'
 import { SavedQuestions } from './schemas.ts'
 
 /** Questions in SQL. */

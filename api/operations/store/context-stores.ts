@@ -1,6 +1,6 @@
 import { contextStream } from '../../../domain/store/aggregate.ts'
 import { noStore, variableNotFound } from '../../../domain/store/errors.ts'
-import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { StreamProof } from '../../../domain/stream/runtime/stream-proof.ts'
 import type { Row } from '../../../projections/engine/schema/tables.ts'
 import {
   type ContextStoreRow,

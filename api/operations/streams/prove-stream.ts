@@ -1,7 +1,7 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
 import { GENESIS } from '../../../domain/log/seal.ts'
 import { type StreamCoverage, streamCoverage } from '../../../domain/proof/runtime/coverage.ts'
-import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/stream-proof.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'

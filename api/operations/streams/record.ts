@@ -1,4 +1,4 @@
-import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { hex, keyedCommand } from '../../../domain/log/ids.ts'
 import type { Aggregate, StreamEvent } from '../../../domain/stream/aggregate.ts'
 import type { CausedContext } from '../../../domain/stream/emitter.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { Projections } from '../../../projections/index.ts'
-import { noRoom } from '../../operations/no-room.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import { operatorText, type Tell } from '../../operations/notices.ts'
 import type { Tables } from '../tables/table-answers.ts'
 

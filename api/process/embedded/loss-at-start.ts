@@ -1,5 +1,5 @@
-import { foreignMark } from '../../../adapters/sqlite/log/end.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
+import { foreignMark } from '../../../adapters/sqlite/log/log-end.ts'
 import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
 import type { TreeStore } from '../../../domain/ports/proof.ts'
@@ -7,7 +7,7 @@ import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers } from '../../../projections/engine/store/readers.ts'
 import { type Loss, lossText, type Seen } from '../../operations/losses/loss.ts'
 import type { Tell } from '../../operations/notices.ts'
-import { findLoss, logContains } from '../host/losses/find.ts'
+import { findLoss, logContains } from '../host/losses/find-loss.ts'
 
 /** The last event of the log's mark, if the log does not contain it. */
 export const markAhead = ({ end }: SqliteLog) =>

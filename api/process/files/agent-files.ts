@@ -7,7 +7,7 @@ import type { HeldFiles } from '../../../domain/ports/external.ts'
 import type { At } from '../../../domain/stream/point.ts'
 import { history } from '../../../domain/stream/runtime/history.ts'
 import type { Stores } from '../../../domain/stream/runtime/ports.ts'
-import type { Boundary } from '../host/boundary.ts'
+import type { Boundary } from '../host/secret-boundary.ts'
 
 /** Locks a working folder for one run of an external agent, like the folder of a keepup run. */
 export async function holdFiles(path: string, dataFolder: string, { versions }: Boundary): Promise<HeldFiles> {

@@ -3,7 +3,7 @@ import type { AgentState } from '../../../domain/agent/state/state.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { At } from '../../../domain/stream/point.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
-import type { Boundary } from '../host/boundary.ts'
+import type { Boundary } from '../host/secret-boundary.ts'
 import type { AgentFiles } from './agent-files.ts'
 
 /** A point of a history with the version of its files. `tree` null: no version was stored. */

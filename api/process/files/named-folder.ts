@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { makeFolder } from '../../../adapters/files/folders.ts'
-import { noRoom } from '../../operations/no-room.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import { Problem } from '../../operations/problem.ts'
 
 /**

@@ -19,8 +19,8 @@ import { type AgentLease, withLease } from '../../operations/external/leases.ts'
 import { holdFiles, shareFiles } from '../files/agent-files.ts'
 import { hiddenFrom } from '../files/hidden-paths.ts'
 import type { Tables } from '../tables/table-answers.ts'
-import { openBoundary } from './boundary.ts'
 import type { Host } from './open-host.ts'
+import { openBoundary } from './secret-boundary.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 

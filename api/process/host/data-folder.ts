@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../../adapters/files/folders.ts'
-import { noRoom } from '../../operations/no-room.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import { Problem } from '../../operations/problem.ts'
 import { paths } from './paths.ts'
 

@@ -7,10 +7,10 @@ import type { RunLocks } from '../../../adapters/workspace/run-locks.ts'
 import type { Sandbox, Tool, Workspace } from '../../../domain/ports/index.ts'
 import type { Environment } from '../../../domain/ports/runtime.ts'
 import { type AgentSpec, canRunCommands } from '../../../domain/tree/spec.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/settings.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from '../files/hidden-paths.ts'
-import type { Boundary } from './boundary.ts'
 import { DriveTools } from './outside-tools.ts'
+import type { Boundary } from './secret-boundary.ts'
 
 /** The parts of the host for an environment. */
 interface HostParts {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { KNOWLEDGE_BYTES, type Knowledge } from '../../../domain/tree/spec.ts'
 import { Problem } from '../../operations/problem.ts'
-import type { KnowledgeSetting } from '../config/config.ts'
+import type { KnowledgeSetting } from '../config/settings.ts'
 
 /**
  * The knowledge from the settings. Files are read at each start of a run. `folder`: the base of relative paths. Rejects

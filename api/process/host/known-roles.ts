@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { readRoles } from '../../../adapters/files/roles/read-roles.ts'
+import { definitionOf, type KnownNames } from '../../../domain/agent/definition/role-file-schema.ts'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { definitionOf, type KnownNames } from '../../../domain/agent/definition/roles-file.ts'
 import { KNOWN_NAMES } from '../../../domain/agent/rules/admission.ts'
 import type { Tool } from '../../../domain/ports/index.ts'
 import type { KnownRoles } from '../../operations/definitions/roles.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/settings.ts'
 
 /** The folder of the user's roles. */
 export const rolesFolder = ({ roles, data }: Pick<Config, 'roles' | 'data'>): string => roles ?? join(data, 'roles')

@@ -12,7 +12,7 @@ import type { Tool, Vault } from '../../../domain/ports/index.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import type { Tell } from '../../operations/notices.ts'
 import { VERSION } from '../../version.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/settings.ts'
 import { type HostFiles, hiddenFrom } from '../files/hidden-paths.ts'
 import { SystemClock } from './clock.ts'
 

@@ -1,11 +1,11 @@
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 import { type Unsafe, unsafeIn } from './durability.ts'
 import { postgresProblem } from './postgres-access.ts'
-import { rightsIn, type SchemaRights } from './rights.ts'
-import { schemasOf } from './schemas.ts'
+import { schemasOf } from './schema-names.ts'
+import { rightsIn, type SchemaRights } from './schema-rights.ts'
 
 export interface TablesLook {
   readonly position: number | null

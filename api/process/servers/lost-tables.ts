@@ -1,7 +1,7 @@
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { type Home, ProjectionError } from '../../../projections/index.ts'
-import { logContains } from '../host/losses/find.ts'
+import { logContains } from '../host/losses/find-loss.ts'
 
 // Tables that do not belong to the log, or not yet.
 

@@ -1,13 +1,13 @@
 import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../../adapters/eventstore/options.ts'
-import { waitForServer } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/query.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { otherLog } from '../../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../../projections/postgres.ts'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 import { askingPostgres } from './postgres-access.ts'
-import { schemasOf } from './schemas.ts'
+import { schemasOf } from './schema-names.ts'
 
 interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random' | 'onDoubt'> {
   warn(text: string): void

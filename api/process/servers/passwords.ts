@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 
 /** The servers' passwords, as written in the settings and as the clients decode them. All runs must hide them. */
 export function passwordsOf({

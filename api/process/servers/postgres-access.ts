@@ -2,7 +2,7 @@ import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 import type { Tell } from '../../operations/notices.ts'
 import { Problem } from '../../operations/problem.ts'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 
 const SETTING = 'KEEPUP_POSTGRES'
 /** The time after which the operator learns that keepup waits for PostgreSQL, in ms. */

@@ -1,11 +1,11 @@
 import { PostgresBlobs } from '../../../adapters/postgres/blobs.ts'
 import { type RebuildOptions, type RebuildReport, rebuildElsewhere } from '../../../projections/index.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
-import type { ServersConfig } from '../config/config.ts'
+import type { ServersConfig } from '../config/settings.ts'
 import { Opened } from '../host/open-host.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { askingPostgres } from './postgres-access.ts'
-import { schemasOf } from './schemas.ts'
+import { schemasOf } from './schema-names.ts'
 
 /**
  * Rebuilds the tables from the log in any state of the tables; with `takeOver` also tables of another log. The process

@@ -18,7 +18,7 @@ import {
 import { unlessAborted } from '../../operations/concurrency/unless-aborted.ts'
 import { withinOr } from '../../operations/concurrency/within-or.ts'
 import { alike, operatorText } from '../../operations/notices.ts'
-import { holdsEvents, logContains } from '../host/losses/find.ts'
+import { holdsEvents, logContains } from '../host/losses/find-loss.ts'
 import type { Tables } from '../tables/table-answers.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'

@@ -9,8 +9,8 @@ import {
   type SqlResult,
   selectIn,
 } from '../../operations/sql/auditor.ts'
-import type { ServersConfig } from '../config/config.ts'
-import { schemasOf } from './schemas.ts'
+import type { ServersConfig } from '../config/settings.ts'
+import { schemasOf } from './schema-names.ts'
 
 /** The most bytes that the server may send for one answer. */
 const MOST_SENT = 64 * 1024 * 1024

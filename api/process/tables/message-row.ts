@@ -1,5 +1,5 @@
 import { agentStream } from '../../../domain/log/ids.ts'
-import { isPerson } from '../../../domain/tree/messages.ts'
+import { isPerson } from '../../../domain/tree/message-events.ts'
 import type { MessageRow } from '../../../projections/index.ts'
 import type { MessageView } from '../../operations/messages/schemas.ts'
 

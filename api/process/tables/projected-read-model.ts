@@ -1,7 +1,7 @@
 import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
-import { isPerson } from '../../../domain/tree/messages.ts'
+import { isPerson } from '../../../domain/tree/message-events.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import {
   agentHeads,
@@ -33,12 +33,12 @@ import {
   type WithPaths,
   withPaths,
 } from '../../../projections/index.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import { wanted } from '../../operations/events/filter.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
-import { noRoom } from '../../operations/no-room.ts'
 import { omitUndefined } from '../../operations/omit-undefined.ts'
 import type { AskRow, ReadModel } from '../../operations/read-model.ts'
-import { cursorIn, pageOf, placeOf } from '../../operations/rows.ts'
+import { cursorIn, pageOf, positionAfter } from '../../operations/rows.ts'
 import { messageRow } from './message-row.ts'
 import {
   agentRows,
@@ -103,7 +103,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       await (tables.answers?.() ?? tables.read(async () => null))
     },
     async runs({ after, ...rest }) {
-      const place = await placeOf(log, after)
+      const place = await positionAfter(log, after)
       return ask(
         (db) => selectRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
         async ({ runs, last }) => ({
@@ -133,7 +133,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
       ),
     async approvals({ after, limit, runId, state }) {
-      const place = await placeOf(log, after)
+      const place = await positionAfter(log, after)
       return ask(
         async (db) =>
           withPaths(db, await listApprovals(db, omitUndefined({ limit: limit + 1, after: place, runId, state }))),
@@ -175,7 +175,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       ),
     ...streamsInTables(ask, tables, { ...sources, caughtUp }),
     async artifacts({ after, limit, runId }) {
-      const place = await placeOf(log, after)
+      const place = await positionAfter(log, after)
       return ask(
         (db) => listArtifacts(db, omitUndefined({ limit: limit + 1, runId, after: place })),
         async (rows) => {
@@ -185,7 +185,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       )
     },
     async messages({ after, limit, runId }) {
-      const place = await placeOf(log, after)
+      const place = await positionAfter(log, after)
       return ask(
         (db) => selectMessages(db, { runId, limit: limit + 1, after: place }),
         async (rows) => {
@@ -210,7 +210,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (found) => found,
       ),
     async checkpoints(agentId, { after, limit, whole = false }) {
-      const place = await placeOf(log, after)
+      const place = await positionAfter(log, after)
       return ask(
         async (db) => {
           const rows = await selectCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
@@ -236,7 +236,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (found) => found && wholeAt(found.row, found.usage),
       ),
     async events({ runId, agent, after, limit, ...filter }) {
-      const place = (await placeOf(log, after)) ?? -1
+      const place = (await positionAfter(log, after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not contain the newest runs yet. Ask the log.
       const known = data.some((one) => one.agentId === runId)

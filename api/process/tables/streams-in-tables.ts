@@ -1,6 +1,6 @@
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { alteredRows, selectStreams, strayRows } from '../../../projections/index.ts'
-import { noRoom } from '../../operations/no-room.ts'
+import { noRoom } from '../../operations/disk-full.ts'
 import type { ReadModel } from '../../operations/read-model.ts'
 import type { AskTables, Tables } from './table-answers.ts'
 

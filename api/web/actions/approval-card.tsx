@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api, asOne, Refused, take } from '../client/api.ts'
+import { asOne, Refused, take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keyboard-shortcuts.ts'

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
+import { asOne, take } from '../../http/answers.ts'
 import type { AskView } from '../../operations/approvals/schemas.ts'
-import { api, asOne, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { useLoaded } from '../parts/loaded.tsx'

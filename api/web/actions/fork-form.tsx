@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
-import { api, asOne, take } from '../client/api.ts'
+import { asOne, take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { go, query } from '../page/router.ts'
 import { at } from '../run/position.ts'

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, asOne, refusalOf, send, take } from '../client/api.ts'
+import { asOne, refusal, take } from '../../http/answers.ts'
+import { api, send } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { saveBlob } from '../parts/save.ts'
@@ -40,7 +41,7 @@ export function RunActions({ detail, step }: { detail: Detail; step: number | nu
   const exported = () =>
     run('Exported: drop the file on this page to view it anywhere.', async () => {
       const answer = await send(`/v1/runs/${encodeURIComponent(runId)}/export`)
-      if (!answer.ok) throw await refusalOf(answer)
+      if (!answer.ok) throw await refusal(answer)
       saveBlob(`${runId}.ndjson`, await answer.blob())
     })
   const openButton = (name: Exclude<Form, null>, label: string) => (

@@ -1,4 +1,5 @@
-import { api, asOne, take } from '../client/api.ts'
+import { asOne, take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { go } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'

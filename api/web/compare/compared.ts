@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import { take } from '../../http/answers.ts'
 import type { ComparedPlace, RunComparison } from '../../operations/history/compare-schemas.ts'
-import { api, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 
 export type Compared = z.infer<typeof RunComparison>
 export type ComparedPoint = z.infer<typeof ComparedPlace>
@@ -33,7 +34,7 @@ export async function compare(a: string, b: string): Promise<Compared> {
 export const signOf = ({ same, a, b }: ComparedPoint): string =>
   same ? '=' : a === null ? '+' : b === null ? '-' : '±'
 
-export const nameOf = ({ path }: Pick<ComparedPoint, 'path'>): string => path.join(' / ')
+export const placeName = ({ path }: Pick<ComparedPoint, 'path'>): string => path.join(' / ')
 
 /** The next differing place after or before `from`. -1: none. */
 export function nextDifference(places: readonly ComparedPoint[], from: number, by: 1 | -1): number {

@@ -1,5 +1,5 @@
 import { shown } from '../parts/shown.ts'
-import { type ComparedPoint, nameOf } from './compared.ts'
+import { type ComparedPoint, placeName } from './compared.ts'
 import { ValueDiff } from './value-diff.tsx'
 
 const WORDS = { asked: 'what was asked', answered: 'what was answered', decided: 'what was decided' } as const
@@ -11,7 +11,7 @@ export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Comp
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <div class="scroll" tabIndex={0}>
         <h2>
-          <bdi>{shown(nameOf(place))}</bdi>
+          <bdi>{shown(placeName(place))}</bdi>
         </h2>
         <p class="quiet">
           {WORDS[place.kind]}: <Side name="first run" runId={a} said={place.a} />,{' '}
@@ -20,7 +20,7 @@ export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Comp
         {place.same ? (
           <p class="good">The same in both.</p>
         ) : (
-          <ValueDiff key={nameOf(place)} a={place.a?.value} b={place.b?.value} />
+          <ValueDiff key={placeName(place)} a={place.a?.value} b={place.b?.value} />
         )}
       </div>
     </section>

@@ -4,7 +4,7 @@ import { query, setQuery } from '../page/router.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { type Compared, compare, nameOf, nextDifference, signOf } from './compared.ts'
+import { type Compared, compare, nextDifference, placeName, signOf } from './compared.ts'
 import { PlaceDetail } from './place-detail.tsx'
 
 const ROW = 24
@@ -61,7 +61,7 @@ function Beside({ compared }: { compared: Compared }) {
                 >
                   <span class={`mono ${TONES[sign]}`}>{sign}</span>
                   <span>
-                    <bdi>{shown(nameOf(one))}</bdi>
+                    <bdi>{shown(placeName(one))}</bdi>
                   </span>
                   <span class="quiet">{one.kind}</span>
                 </button>

@@ -1,4 +1,5 @@
-import { api, take } from '../client/api.ts'
+import { take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { PatchView } from '../parts/patch-view.tsx'

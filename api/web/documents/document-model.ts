@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
+import { take } from '../../http/answers.ts'
 import type { DocumentEntry } from '../../operations/document/schemas.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { api, errorText, take } from '../client/api.ts'
+import { api, errorText } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 
 const PAGE = 500

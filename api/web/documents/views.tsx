@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { refusal, take } from '../../http/answers.ts'
 import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
-import { api, refusalOf, send, take } from '../client/api.ts'
+import { api, send } from '../client/api.ts'
 import { setQuery } from '../page/router.ts'
 import { countText, instant } from '../parts/format.ts'
 import { JsonView } from '../parts/json-view.tsx'
@@ -22,7 +23,7 @@ const MOST = 500
 export function DocumentText({ documentId, revision }: At) {
   const found = useLoaded(`${documentId} ${revision}`, async () => {
     const answer = await send(`/v1/documents/${encodeURIComponent(documentId)}?revision=${revision}`)
-    if (!answer.ok) throw await refusalOf(answer)
+    if (!answer.ok) throw await refusal(answer)
     return (await answer.json()) as DocumentView
   })
   return (

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type EventContent, substance } from '../../cli/output/event-text.ts'
+import { type EventContent, substance } from '../../cli/output/event-row.ts'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { setQuery } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'

@@ -1,4 +1,5 @@
-import { api, take } from '../client/api.ts'
+import { take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { go } from '../page/router.ts'
 import { nextTheme } from '../page/theme.ts'
 import { zone, zonesLike } from './time-zone.ts'

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { dollars } from '../../cli/output/units.ts'
+import { take } from '../../http/answers.ts'
 import type { Cost, CostBy } from '../../operations/numbers/cost-schemas.ts'
 import type { Numbers, NumbersQuery } from '../../operations/numbers/schemas.ts'
-import { api, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Chart } from './chart.tsx'
@@ -35,22 +36,22 @@ export function CostTab({ numbers, cost, which }: Props) {
   return (
     <>
       <dl class="tiles">
-        <Tile
+        <FigureTile
           name="Cost"
           value={dollars(total.nanoDollars)}
           more={total.inDoubtNanoDollars > 0 ? `${dollars(total.inDoubtNanoDollars)} in doubt` : ''}
         />
-        <Tile
+        <FigureTile
           name="Model calls"
           value={total.modelCalls.toLocaleString('en')}
           more={total.unpricedCalls > 0 ? `${total.unpricedCalls} of unknown cost` : ''}
         />
-        <Tile
+        <FigureTile
           name="Tokens in"
           value={short(total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens)}
           more={`${short(total.cacheReadTokens)} from the cache`}
         />
-        <Tile name="Tokens out" value={short(total.outputTokens)} more="" />
+        <FigureTile name="Tokens out" value={short(total.outputTokens)} more="" />
       </dl>
       <div class="charts">
         <Chart
@@ -87,7 +88,7 @@ export function CostTab({ numbers, cost, which }: Props) {
   )
 }
 
-export const Tile = ({ name, value, more }: { name: string; value: string; more: string }) => (
+export const FigureTile = ({ name, value, more }: { name: string; value: string; more: string }) => (
   <div class="tile">
     <dt>{name}</dt>
     <dd>

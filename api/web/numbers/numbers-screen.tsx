@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, take } from '../client/api.ts'
+import { take } from '../../http/answers.ts'
+import { api } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'

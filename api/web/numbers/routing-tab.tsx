@@ -1,5 +1,6 @@
+import { take } from '../../http/answers.ts'
 import type { Numbers } from '../../operations/numbers/schemas.ts'
-import { api, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { span } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'

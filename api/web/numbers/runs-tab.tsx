@@ -1,12 +1,13 @@
+import { take } from '../../http/answers.ts'
 import { momentOf } from '../../operations/moment.ts'
 import type { Cost } from '../../operations/numbers/cost-schemas.ts'
 import type { Numbers } from '../../operations/numbers/schemas.ts'
 import { ResultTable } from '../audit/ask/result-table.tsx'
-import { api, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Chart } from './chart.tsx'
-import { type NumbersFilter, Tile, times } from './cost-tab.tsx'
+import { FigureTile, type NumbersFilter, times } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
 
 const MOST = 1_000
@@ -20,10 +21,10 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
   return (
     <>
       <dl class="tiles">
-        <Tile name="Started" value={String(sum('started'))} more="" />
-        <Tile name="Completed" value={String(sum('completed'))} more="" />
-        <Tile name="Failed" value={String(sum('failed'))} more="" />
-        <Tile
+        <FigureTile name="Started" value={String(sum('started'))} more="" />
+        <FigureTile name="Completed" value={String(sum('completed'))} more="" />
+        <FigureTile name="Failed" value={String(sum('failed'))} more="" />
+        <FigureTile
           name="In recovery"
           value={String(numbers.recoveries.underWay)}
           more={`${numbers.recoveries.failed} failed in it`}
@@ -75,9 +76,9 @@ function Recoveries({ which: { run, since } }: { which: NumbersFilter }) {
         ) : (
           <>
             <dl class="tiles">
-              <Tile name="Recoveries begun" value={count('final_warning')} more="" />
-              <Tile name="Recoveries succeeded" value={count('succeeded')} more="" />
-              <Tile name="Recoveries failed" value={count('failed')} more="" />
+              <FigureTile name="Recoveries begun" value={count('final_warning')} more="" />
+              <FigureTile name="Recoveries succeeded" value={count('succeeded')} more="" />
+              <FigureTile name="Recoveries failed" value={count('failed')} more="" />
             </dl>
             <ResultTable label="Recoveries" answer={{ ...answer, rows: ours }} />
           </>

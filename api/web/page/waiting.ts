@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
+import { take } from '../../http/answers.ts'
 import type { AskView } from '../../operations/approvals/schemas.ts'
-import { api, errorText, take } from '../client/api.ts'
+import { api, errorText } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { Throttle } from '../parts/throttle.ts'
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, errorText, take } from '../client/api.ts'
+import { take } from '../../http/answers.ts'
+import { api, errorText } from '../client/api.ts'
 import { save } from './save.ts'
 
 /** Downloads the proof that an event is in the log. */

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
+import { take } from '../../http/answers.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { api, errorText, take } from '../client/api.ts'
+import { api, errorText } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { EventCache, type ReadEvents } from './event-cache.ts'
 import { Outline } from './outline.ts'

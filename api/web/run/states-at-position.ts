@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { take } from '../../http/answers.ts'
 import type { AgentBriefAtPoint } from '../../operations/history/checkpoint-schemas.ts'
 import type { TreeAt } from '../../operations/history/tree-at-schemas.ts'
-import { api, take } from '../client/api.ts'
+import { api } from '../client/api.ts'
 import { PositionCache } from './position-cache.ts'
 
 export type Brief = z.infer<typeof AgentBriefAtPoint>

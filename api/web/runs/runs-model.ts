@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
+import { take } from '../../http/answers.ts'
 import type { RunQuery } from '../../operations/runs/query-schema.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { api, errorText, take } from '../client/api.ts'
+import { api, errorText } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { type Filters, peopleFirst, prependPage } from './filters.ts'
 
@@ -94,7 +95,7 @@ export class RunsModel {
   }
 
   #ask(more: Record<string, string>) {
-    // The filters stand in an address, so any text may be in them. The server refuses what it does not know.
+    // The filters come from the address, so they may contain any text. The server refuses unknown values.
     const query = { ...this.#filters, ...more } as z.input<typeof RunQuery>
     return take(api.v1.runs.$get({ query }))
   }

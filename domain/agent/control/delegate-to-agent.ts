@@ -6,12 +6,12 @@ import { covers, matches } from '../../calls/tools/tool-patterns.ts'
 import { childAgentId } from '../../log/ids.ts'
 import { REFERENCE } from '../../secrets/reference.ts'
 import type { Amounts, Grant } from '../../tree/events.ts'
-import { type BudgetKind, eachKind, type Nullable } from '../../tree/family.ts'
+import type { Nullable } from '../../tree/family.ts'
 import { toolsForOther } from '../../tree/outside-tools.ts'
 import { levelFor, rightsOf, shared } from '../../tree/rights.ts'
 import { type AgentSpec, DELEGABLE } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
-import { free, shareOf } from '../state/budget-account.ts'
+import { grantFor, lacking, topUpOf } from '../state/child-budget.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
@@ -30,9 +30,6 @@ export type DelegateToAgentInput = z.input<typeof schema>
 
 /** A constraint without white space is a tool pattern; any other constraint is text. */
 export const isPattern = (constraint: string): boolean => !/\s/.test(constraint)
-
-/** The smallest token grant of a child. A smaller grant has no room for a working turn and a warning turn. */
-export const LEAST_TOKENS = 8_192
 
 /**
  * Starts a child and waits for its end. The call runs like other control tools, so that a driver reads the arguments:
@@ -133,34 +130,6 @@ function depthFault({ depth, spec }: AgentState): Failure | null {
   const most = spec.delegation?.maxDepth ?? 0
   if (depth < most) return null
   return { code: 'DEPTH_LIMIT', message: `an agent at depth ${most} delegates to no other; do the task yourself` }
-}
-
-const topUpOf = ({ stage }: Call): Amounts | undefined => (stage.at === 'running' ? stage.topUp : undefined)
-
-function grantFor(state: AgentState, call: Call): Nullable {
-  const [share, left, more] = [shareOf(state, call), free(state), topUpOf(call)]
-  const of = (kind: BudgetKind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)
-  return {
-    tokens: share.tokens === null ? null : of('tokens'),
-    nanoDollars: share.nanoDollars === null ? null : of('nanoDollars'),
-    agents: of('agents'),
-  }
-}
-
-/** The missing budget of a viable child, requested with a margin; null: nothing is missing. */
-function lacking(state: AgentState, grant: Nullable): Amounts | null {
-  const least = { tokens: LEAST_TOKENS, nanoDollars: leastMoney(state), agents: 1 }
-  const short = eachKind((kind) => {
-    const given = grant[kind]
-    return given === null || given >= least[kind] ? 0 : least[kind] * (kind === 'agents' ? 1 : 4)
-  })
-  return short.tokens + short.nanoDollars + short.agents === 0 ? null : short
-}
-
-/** The cost of {@link LEAST_TOKENS} input tokens of the requested model, in nano-dollars. */
-function leastMoney({ spec: { models } }: AgentState): number {
-  const price = models.known.find(({ id }) => id === models.requested)?.price
-  return Math.max(1, Math.ceil((LEAST_TOKENS * (price?.input ?? 0)) / 1_000_000))
 }
 
 function refusal(short: Amounts): Failure {

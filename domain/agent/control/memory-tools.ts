@@ -1,4 +1,4 @@
-import { MEMORY_TOOLS as ALL, type MemoryTool, reachOf } from '../../calls/memory/tools.ts'
+import { MEMORY_TOOLS as ALL, type MemoryTool, reachOf } from '../../calls/memory/memory-tools.ts'
 import { type ControlTool, controlTool } from './control-tool.ts'
 
 /** A memory tool as a control tool: the runtime asks the memory, and its answer is the result of the call. */

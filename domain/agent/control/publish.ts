@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'
-import { subscribersOf } from '../state/bus.ts'
-import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
+import { subscribersOf } from '../state/message-bus.ts'
+import { NAME_LENGTH, payloadFault } from '../state/message-limits.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

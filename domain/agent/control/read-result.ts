@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RESULT_BYTES } from '../../calls/bounded.ts'
+import { RESULT_BYTES } from '../../calls/truncate.ts'
 import { UNTRUSTED } from '../../calls/untrusted.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

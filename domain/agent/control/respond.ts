@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nextLosses } from '../../courier/ledger.ts'
 import { echo } from '../../log/issues.ts'
-import { payloadFault } from '../state/bus-rules.ts'
+import { payloadFault } from '../state/message-limits.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
-import { NAME_LENGTH, payloadFault, recipientFault, recipientOf } from '../state/bus-rules.ts'
+import { NAME_LENGTH, payloadFault, recipientFault, recipientOf } from '../state/message-limits.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MAX_TOPICS, topicsOf } from '../state/bus.ts'
-import { NAME_LENGTH } from '../state/bus-rules.ts'
+import { MAX_TOPICS, topicsOf } from '../state/message-bus.ts'
+import { NAME_LENGTH } from '../state/message-limits.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

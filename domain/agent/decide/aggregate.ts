@@ -12,9 +12,9 @@ import { AGENT_FOLD, digestOf } from '../state/digest.ts'
 import { evolveAgent } from '../state/evolve.ts'
 import { type AgentState, REMEMBERED } from '../state/state.ts'
 import type { AgentCommand } from './commands.ts'
-import type { DecisionContext } from './context.ts'
 import { decideAgent, type Identity } from './decide.ts'
 import type { AgentDraft } from './decision-builder.ts'
+import type { DecisionContext } from './decision-context.ts'
 import { wakeAt } from './wake-at.ts'
 
 /** The agent as one kind of stream: `agent-<agentId>`. */

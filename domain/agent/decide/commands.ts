@@ -7,14 +7,14 @@ import type { Delivery, SettleDelivery } from '../../courier/delivery-commands.t
 import { Milliseconds } from '../../log/time-span.ts'
 import { ErasureCode } from '../../stream/erasure.ts'
 import type { LoseChild } from '../../tree/family.ts'
-import { MessageType } from '../../tree/messages.ts'
+import { MessageType } from '../../tree/message-events.ts'
 import { AgentSpec } from '../../tree/spec.ts'
 import type { Findings } from '../control/control-tool.ts'
 import type { BodyOf } from '../events/events.ts'
-import { NAME_LENGTH } from '../state/bus-rules.ts'
+import { NAME_LENGTH } from '../state/message-limits.ts'
 import type { AgentState } from '../state/state.ts'
 import { TurnRange } from '../window/segment.ts'
-import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './reuse-commands.ts'
 
 /** The longest reason of an erasure, in characters. Events of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000

@@ -5,8 +5,8 @@ import type { BodyOf } from '../events/events.ts'
 import { checkBudget } from '../rules/admission.ts'
 import { continues } from '../state/evolve-fork.ts'
 import type { AgentState } from '../state/state.ts'
-import type { DecisionContext } from './context.ts'
 import { type AgentDraft, DecisionBuilder } from './decision-builder.ts'
+import type { DecisionContext } from './decision-context.ts'
 
 /**
  * The first event of a fork. `state`: the source's state at the fork point. `runId`: of the new run. Throws

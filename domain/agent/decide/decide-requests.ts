@@ -1,20 +1,17 @@
-import { decideApproval, emitDecided, mustBeAsked, openCall, questionChanged } from '../../calls/decide/approvals.ts'
-import { endCall, failCall } from '../../calls/decide/endings.ts'
+import { decideApproval, emitDecided, questionChanged } from '../../calls/decide/approvals.ts'
 import { allowedBy } from '../../calls/decided.ts'
 import { CommandRejected } from '../../calls/errors.ts'
-import { echo } from '../../log/issues.ts'
-import { doubtHash } from '../rules/doubt-question.ts'
 import { needsApproval } from '../rules/policy.ts'
-import { undecided } from '../state/loss-rules.ts'
 import { isFinished } from '../state/state.ts'
 import { isHidden } from '../window/compression-state.ts'
 import type { TurnRange } from '../window/segment.ts'
 import type { UserCommand } from './commands.ts'
+import { resolveAfterEnd, resolveDoubt } from './decide-doubt.ts'
+import { releaseLoss } from './decide-losses.ts'
+import { refuseStanding, revokePermission } from './decide-permissions.ts'
 import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { forwardPause, forwardResume } from './forwarding.ts'
-import { decideLostCall, releaseLoss } from './losses.ts'
-import { refuseStanding, revokePermission } from './permissions.ts'
+import { forwardPause, forwardResume } from './forward-to-children.ts'
 import { settleCancel } from './proceed.ts'
 
 // Requests of people are only recorded; a driver takes the steps that follow.
@@ -22,17 +19,8 @@ import { settleCancel } from './proceed.ts'
 type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
 export function decideRequest(d: DecisionBuilder, command: Request): void {
-  if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
-    // A person may decide an unknown outcome once, even after the run has ended.
-    if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
-    mustBeAsked(command, doubtHash(d.state, command.toolCallId))
-    const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
-    if (lost !== undefined) return decideLostCall(d, lost, command)
-    const { decision, result, reason } = command
-    const given = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
-    d.emit('tool_call_resolved', { decision, ...given }, { toolCallId: command.toolCallId })
-    return
-  }
+  if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run')
+    return resolveAfterEnd(d, command)
   if (isFinished(d.state)) {
     const { machine } = d.state
     const cancelled = machine.status === 'ERROR' && machine.code === 'CANCELLED'
@@ -91,11 +79,8 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       return decideApproval(d, command)
     case 'revoke_permission':
       return revokePermission(d, command)
-    case 'resolve_doubt': {
-      const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
-      if (lost !== undefined) mustBeAsked(command, doubtHash(d.state, lost.id))
-      return lost === undefined ? resolveDoubt(d, command) : decideLostCall(d, lost, command)
-    }
+    case 'resolve_doubt':
+      return resolveDoubt(d, command)
     case 'release_loss':
       return releaseLoss(d, command)
   }
@@ -112,33 +97,9 @@ function expandContext(d: DecisionBuilder, turns: TurnRange | undefined): void {
   d.emit('context_expanded', turns === undefined ? {} : { turns })
 }
 
-const notInDoubt = (toolCallId: string) =>
-  new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
-
 /** Does the agent wait for the answer to this call of `ask_user`? */
 function isAsked({ state, agentId }: DecisionBuilder, toolCallId: string): boolean {
   return state.machine.status === 'IDLE' && state.unread === 0 && toolCallId.startsWith(`${agentId}.t${state.turn}.c`)
 }
 
 const ANSWERED = 'it was answered, or the agent asks another one'
-
-function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
-  const call = openCall(d, command.toolCallId)
-  if (call.stage.at !== 'doubt') {
-    throw notInDoubt(call.id)
-  }
-  mustBeAsked(command, doubtHash(d.state, call.id))
-  const reason = command.reason === undefined ? {} : { reason: command.reason }
-  const given = command.result === undefined ? {} : { result: command.result }
-  d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })
-  if (command.decision === 'abandon') {
-    failCall(d, call, {
-      code: 'UNKNOWN_OUTCOME',
-      message: 'it is not known whether this call happened; it was abandoned',
-    })
-  }
-  if (command.decision === 'happened') {
-    const content = command.result ?? 'A person confirmed that this call happened.'
-    endCall(d, call, { result: { content }, durationMs: 0 })
-  }
-}

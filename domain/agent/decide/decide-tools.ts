@@ -1,7 +1,8 @@
 import type { Call, CallStage } from '../../calls/call.ts'
+import { askApproval } from '../../calls/decide/approvals.ts'
 import { endCall, failCall } from '../../calls/decide/endings.ts'
 import { callFailed, callInDoubt } from '../../calls/decide/outcomes.ts'
-import { askApproval, MAX_LOST } from '../../calls/decide/proceed.ts'
+import { MAX_LOST } from '../../calls/decide/proceed.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import type { BodyOf } from '../events/events.ts'
 import { needsApproval } from '../rules/policy.ts'
@@ -9,9 +10,9 @@ import { graceIsOver } from '../rules/recovery.ts'
 import { callsOf, recoveryOf } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
+import { endFromRecord } from './decide-reuse.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endTurn } from './endings.ts'
-import { endFromRecord } from './record.ts'
 
 type ToolFact = Extract<
   OutcomeCommand,

@@ -11,9 +11,9 @@ import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
 import { evolveAgent } from '../state/evolve.ts'
-import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
-import type { DecisionContext } from './context.ts'
+import type { Transcript } from '../state/transcript.ts'
+import type { DecisionContext } from './decision-context.ts'
 
 const utf8 = new TextEncoder()
 

@@ -3,13 +3,13 @@ import { failCall } from '../../calls/decide/endings.ts'
 import { beginCall, settleCall, settleOpenCall } from '../../calls/decide/proceed.ts'
 import { startable } from '../../calls/scheduling.ts'
 import { needsApproval } from '../rules/policy.ts'
-import { REQUEST_MS } from '../state/bus.ts'
 import { undecided } from '../state/loss-rules.ts'
+import { REQUEST_MS } from '../state/message-bus.ts'
+import { heldByLoss } from './decide-losses.ts'
+import { endPermissions, withdrawn } from './decide-permissions.ts'
+import { beginsFromRecord } from './decide-reuse.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { leaveChild } from './forwarding.ts'
-import { heldByLoss } from './losses.ts'
-import { endPermissions, withdrawn } from './permissions.ts'
-import { beginsFromRecord } from './record.ts'
+import { leaveChild } from './forward-to-children.ts'
 
 /** Processes each open call once. Returns whether an event was emitted. */
 export function proceedCalls(d: DecisionBuilder): boolean {

@@ -20,15 +20,15 @@ import {
   type Thinking,
   turnIsOpen,
 } from '../state/state.ts'
-import { loseSummary, makeRoom } from '../window/compress.ts'
 import { contextLimit } from '../window/compression-plan.ts'
 import { knowledgeIsDue } from '../window/knowledge.ts'
+import { loseSummary, makeRoom } from '../window/make-room.ts'
 import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from '../window/request.ts'
-import { askForTurn } from './budgets.ts'
+import { askForTurn } from './decide-budgets.ts'
+import { endPermissions } from './decide-permissions.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
-import { forwardCancel } from './forwarding.ts'
-import { endPermissions } from './permissions.ts'
+import { forwardCancel } from './forward-to-children.ts'
 import { proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
 // Orchestrator: takes the steps that follow from the state until an effect is due or the agent waits for a person (seed

@@ -7,12 +7,12 @@ import {
   MAX_BLOCKS,
   MAX_CALLS,
 } from '../../calls/answer-bounds.ts'
-import { byteLength, headOf } from '../../calls/bounded.ts'
 import { Block } from '../../calls/content.ts'
 import { ModelError } from '../../calls/errors.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
 import { CUTS, type Cut } from '../../calls/model-call.ts'
 import { isTame, MAX_JSON_DEPTH } from '../../calls/requested-calls.ts'
+import { byteLength, headOf } from '../../calls/truncate.ts'
 import { firstIssue } from '../../log/issues.ts'
 import { jsonSize } from '../../log/json-size.ts'
 import { agentBodies } from './events.ts'

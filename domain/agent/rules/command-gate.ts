@@ -1,5 +1,5 @@
-import { headAndTail } from '../../calls/bounded.ts'
 import { quoteCommand } from '../../calls/command-line.ts'
+import { headAndTail } from '../../calls/truncate.ts'
 
 export interface GateCommandEnd {
   readonly exitCode: number | null

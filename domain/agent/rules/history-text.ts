@@ -1,6 +1,6 @@
-import { headAndTail } from '../../calls/bounded.ts'
 import type { Message } from '../../calls/content.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
+import { headAndTail } from '../../calls/truncate.ts'
 
 // Messages as text, for an agent that reads its hidden history and for a model that summarizes it. The assemblers
 // (request.ts) cover the wording: a change of the text to summarize needs a new version.

@@ -7,7 +7,7 @@ import type { AgentEvent, BodyOf } from '../events/events.ts'
 import { targetsOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
-import { taskText } from './delegation.ts'
+import { taskText } from './delegation-text.ts'
 
 // Converts an obligation of an agent to the command for its target.
 

@@ -1,5 +1,5 @@
-import { RESULT_BYTES } from '../../calls/bounded.ts'
 import type { Usage } from '../../calls/content.ts'
+import { RESULT_BYTES } from '../../calls/truncate.ts'
 import { cost, totalTokens } from '../../tree/money.ts'
 import type { ModelInfo, Price } from '../../tree/spec.ts'
 import { budgetOf, committed, free } from '../state/budget-account.ts'

@@ -7,15 +7,15 @@ import {
   callSteps,
   nameOf,
   type ReadText,
-  readResult,
   readText,
+  resultAsRead,
   stepAt,
   type Traced,
   type TraceStep,
   type TraceTarget,
 } from '../../calls/trace.ts'
-import { originOf, type TextOrigin } from '../../calls/trust.ts'
-import { isPerson } from '../../tree/messages.ts'
+import { type TextOrigin, textOrigin } from '../../calls/trust.ts'
+import { isPerson } from '../../tree/message-events.ts'
 import type { AgentEvent, BodyOf, EventOf } from '../events/events.ts'
 
 // The chain of authority of a call or an event of one agent, and the texts that its model had read before.
@@ -134,29 +134,29 @@ function textsBefore(events: readonly Event[], answerAt: number): readonly ReadT
 const FACTS_OF_REQUESTS: ReadonlySet<AgentEvent['type']> = new Set(['prompt_set', 'knowledge_added'] as const)
 
 /** The texts of an event that join the messages of the model. */
-function textsOf(event: Event, around: Parameters<typeof readResult>[1]): readonly ReadText[] {
+function textsOf(event: Event, around: Parameters<typeof resultAsRead>[1]): readonly ReadText[] {
   const { toolCallId, actor } = event
   const read = (origin: TextOrigin, from: string, text: string) => readText(event, origin, from, text)
   switch (event.type) {
     case 'prompt_set':
-      return [read(originOf('prompt'), 'the system prompt', event.body.system)]
+      return [read(textOrigin('prompt'), 'the system prompt', event.body.system)]
     case 'knowledge_added':
       return event.body.items.map(({ source: { kind, name }, text = '' }) =>
-        read(originOf(kind === 'memory' ? 'memory' : 'knowledge'), name, text),
+        read(textOrigin(kind === 'memory' ? 'memory' : 'knowledge'), name, text),
       )
     case 'user_input':
       // The courier brings the task that another agent has written.
-      return [read(originOf(actor.kind === 'courier' ? 'agent' : 'person'), nameOf(actor), event.body.text)]
+      return [read(textOrigin(actor.kind === 'courier' ? 'agent' : 'person'), nameOf(actor), event.body.text)]
     case 'message_received':
       // The answer that a call waits for is the result of that call.
       if (toolCallId !== undefined) return []
-      return [read(originOf(isPerson(event.body.from) ? 'person' : 'agent'), event.body.from, event.body.text)]
+      return [read(textOrigin(isPerson(event.body.from) ? 'person' : 'agent'), event.body.from, event.body.text)]
     case 'lost_call_decided':
-      return [read(originOf('person'), nameOf(actor), event.body.toolName)]
+      return [read(textOrigin('person'), nameOf(actor), event.body.toolName)]
     case 'model_call_end':
-      return [read(originOf('model'), event.body.servedBy, answerText(event.body))]
+      return [read(textOrigin('model'), event.body.servedBy, answerText(event.body))]
     case 'tool_call_end':
-      return [readResult(event, around)]
+      return [resultAsRead(event, around)]
     default:
       return []
   }

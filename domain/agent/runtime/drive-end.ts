@@ -1,7 +1,7 @@
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import type { DriveEnd } from '../../tree/runtime/drive.ts'
-import type { DecisionContext } from '../decide/context.ts'
 import { decideAgent } from '../decide/decide.ts'
+import type { DecisionContext } from '../decide/decision-context.ts'
 import { waitingFor, waitsForAgents, waitsOf } from '../decide/waiting.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
 

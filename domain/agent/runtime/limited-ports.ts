@@ -1,7 +1,7 @@
 import type { Clock, Workspace } from '../../ports/index.ts'
 import type { Environment, RuntimePorts, SecretBoundary } from '../../ports/runtime.ts'
 import { TimeLimitError } from '../../stream/runtime/errors.ts'
-import { member, replaced } from '../../stream/runtime/replaced.ts'
+import { member, replaced } from '../../stream/runtime/replace-member.ts'
 import { within } from '../../stream/runtime/time-limit.ts'
 
 /** Timeout of one page, one blob, or one request to the vault, ms. */

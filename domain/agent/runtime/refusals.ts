@@ -1,6 +1,6 @@
 import { agentStream } from '../../log/ids.ts'
+import * as stream from '../../stream/runtime/idempotency-keys.ts'
 import * as mailbox from '../../stream/runtime/mailbox.ts'
-import * as stream from '../../stream/runtime/repeated.ts'
 import { agent } from '../decide/aggregate.ts'
 
 export const isRepeatedRequest = (recorded: string | undefined, commandId: string): boolean =>

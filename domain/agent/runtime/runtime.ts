@@ -25,10 +25,10 @@ import { verifyAgent } from './history/verify.ts'
 import { limitedPorts } from './limited-ports.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
+import { missingTools, mustHaveTools } from './missing-tools.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
 import { requesterOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
-import { missingTools, mustHaveTools } from './tools-here.ts'
 import { TreeDriver } from './tree/tree-driver.ts'
 import type {
   AgentAt,

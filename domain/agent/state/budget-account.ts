@@ -1,8 +1,6 @@
-import type { Call } from '../../calls/call.ts'
-import { controlKind } from '../../calls/tools/tools.ts'
 import type { Amounts, Report } from '../../tree/events.ts'
 import { addReport, type BudgetKind, eachKind, type Family, type Nullable } from '../../tree/family.ts'
-import { type AgentState, callsOf } from './state.ts'
+import type { AgentState } from './state.ts'
 
 // The accounts of one agent in its tree. A child's grant is reserved at its birth and settled at its end. Invariant per
 // kind of budget: own spent + uncertain + settled children + open grants <= the agent's own budget.
@@ -63,46 +61,4 @@ export function totals(state: AgentState): Report {
   const open = reserved(family)
   const unknown = { ...own, uncertain: eachKind((kind) => own.uncertain[kind] + open[kind]) }
   return addReport(unknown, family.settled)
-}
-
-/** The delegating calls of the open turn that were not refused, in call order. */
-const delegating = (state: AgentState): readonly Call[] =>
-  callsOf(state).filter((call) => call.refused === null && controlKind(state, call.toolName) === 'delegates')
-
-/** Stages of calls that have a share and no child yet. */
-const UNBORN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
-  ...(['planned', 'approval', 'approved', 'running', 'budget'] as const),
-])
-
-/**
- * The share of one delegating call. All delegating calls of a turn get equal shares of the budget that was free when
- * the model answered; the agent keeps one more share. A grant therefore does not depend on the order in which calls
- * begin or children end. If fewer agents are free than calls delegate, the first calls get one each.
- */
-export function shareOf(state: AgentState, call: Call): Nullable {
-  const calls = delegating(state)
-  const base = state.family.base ?? free(state)
-  const part = (amount: number) => Math.floor(amount / (calls.length + 1))
-  const place = calls.findIndex(({ id }) => id === call.id)
-  const leaf = state.depth + 1 >= (state.spec.delegation?.maxDepth ?? 0)
-  const agents = part(base.agents)
-  return {
-    tokens: base.tokens === null ? null : part(base.tokens),
-    nanoDollars: base.nanoDollars === null ? null : part(base.nanoDollars),
-    agents: agents === 0 ? (place < base.agents ? 1 : 0) : leaf ? 1 : agents,
-  }
-}
-
-/** The free budget minus the shares of calls that have no child yet. */
-export function spare(state: AgentState): Nullable {
-  const left = free(state)
-  const shares = delegating(state)
-    .filter(({ stage }) => UNBORN.has(stage.at))
-    .map((call) => shareOf(state, call))
-  const kept = (kind: BudgetKind) => shares.reduce((sum, share) => sum + (share[kind] ?? 0), 0)
-  return {
-    tokens: left.tokens === null ? null : Math.max(0, left.tokens - kept('tokens')),
-    nanoDollars: left.nanoDollars === null ? null : Math.max(0, left.nanoDollars - kept('nanoDollars')),
-    agents: Math.max(0, left.agents - kept('agents')),
-  }
 }

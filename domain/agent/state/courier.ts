@@ -2,7 +2,7 @@ import type { Origin } from '../../courier/events.ts'
 import { acceptedFrom, type Courier, type Obligations, obligationKey, rankOf, settled } from '../../courier/ledger.ts'
 import { agentStream, externalStream } from '../../log/ids.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
-import { isPerson } from '../../tree/messages.ts'
+import { isPerson } from '../../tree/message-events.ts'
 import type { AgentEvent } from '../events/events.ts'
 
 // The obligations of an agent to other streams.

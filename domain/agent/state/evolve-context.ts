@@ -1,5 +1,5 @@
-import { headOf } from '../../calls/bounded.ts'
 import { textOf } from '../../calls/requested-calls.ts'
+import { headOf } from '../../calls/truncate.ts'
 import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { type Compression, isHidden } from '../window/compression-state.ts'

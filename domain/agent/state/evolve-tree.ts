@@ -15,7 +15,7 @@ import {
 } from '../../tree/family.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { committed, free } from './budget-account.ts'
-import { NO_MESSAGES, REQUEST_MS } from './bus.ts'
+import { NO_MESSAGES, REQUEST_MS } from './message-bus.ts'
 import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 

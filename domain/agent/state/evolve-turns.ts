@@ -7,7 +7,6 @@ import { failedSinceAnswer, waitedFor } from '../routing/outage-state.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { evolveSummaryAnswer, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
-import { joinsMessages, NOTES } from './messages.ts'
 import {
   type AgentState,
   activityOf,
@@ -20,6 +19,7 @@ import {
   turnIsOpen,
   withActivity,
 } from './state.ts'
+import { joinsMessages, NOTES } from './transcript.ts'
 
 // The fold of a turn's model call and its end.
 

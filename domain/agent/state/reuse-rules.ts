@@ -1,4 +1,4 @@
-import { byteLength } from '../../calls/bounded.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Reuse } from './reuse.ts'
 import type { AgentState } from './state.ts'

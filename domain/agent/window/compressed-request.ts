@@ -1,7 +1,7 @@
-import { byteLength, headAndTail } from '../../calls/bounded.ts'
 import type { Message } from '../../calls/content.ts'
 import type { ModelRequest } from '../../calls/model-call.ts'
 import { readerOf, readOnNote } from '../../calls/tools/tools.ts'
+import { byteLength, headAndTail } from '../../calls/truncate.ts'
 import { messageText } from '../rules/history-text.ts'
 import { isHidden } from './compression-state.ts'
 import { knowledgeText } from './knowledge.ts'

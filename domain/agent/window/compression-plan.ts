@@ -1,5 +1,5 @@
-import { byteLength } from '../../calls/bounded.ts'
 import type { Message } from '../../calls/content.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import type { AgentSpec, ModelInfo } from '../../tree/spec.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import { isHidden, joined } from './compression-state.ts'

@@ -1,6 +1,6 @@
-import { byteLength } from '../../calls/bounded.ts'
 import type { Message } from '../../calls/content.ts'
 import { inputOf, type Usage } from '../../calls/content.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import type { ModelRequest } from '../../ports/index.ts'
 
 /** Text with fewer tokens a byte than this is no text of a language or program: a reported usage below it is wrong. */

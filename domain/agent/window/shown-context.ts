@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../tree/spec.ts'
 import { estimateInput } from '../rules/own-budget.ts'
-import type { Transcript } from '../state/messages.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
+import type { Transcript } from '../state/transcript.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import { contextLimit, type Entry, type ShownContext, sizeOf } from './compression-plan.ts'
 import { isHidden, segmentsOf } from './compression-state.ts'

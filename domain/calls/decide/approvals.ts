@@ -9,7 +9,18 @@ import { CommandRejected } from '../errors.ts'
 import type { CallBodyOf } from '../events/events.ts'
 import { approvalHash, type SeenFile, storedFile } from '../question-hash.ts'
 import type { CallDecision } from './decision.ts'
-// People's decisions on calls that need an approval.
+
+// Questions to people about calls that need an approval, and people's decisions.
+
+/** Asks a person about a call. The request expires after the policy's `approvalTtlMs`. */
+export function askApproval(
+  d: CallDecision,
+  { id, toolName, argumentsRef, argumentsHash }: Call,
+  reason: string,
+): void {
+  const expiresAt = instantText(d.context.now + d.caller.spec.policy.approvalTtlMs)
+  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
+}
 
 /** Throws CommandRejected CALL_NOT_OPEN. */
 export function openCall(d: CallDecision, toolCallId: string): Call {

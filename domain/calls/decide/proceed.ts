@@ -1,10 +1,11 @@
-import { instantText } from '../../log/instant.ts'
 import type { Call } from '../call.ts'
 import { allowedBy } from '../decided.ts'
 import type { Failure } from '../events/event-parts.ts'
 import { controlKind } from '../tools/tools.ts'
+import { askApproval } from './approvals.ts'
 import type { CallDecision } from './decision.ts'
 import { failCall } from './endings.ts'
+
 // The steps of calls that follow from state and time.
 
 /**
@@ -75,16 +76,6 @@ export function beginCall(d: CallDecision, call: Call, asks: string | null): voi
   const decided = asks === null ? { decided: allowedBy(d.caller, toolName, call.permission) } : {}
   d.emit('tool_call_start', { ...start, ...decided, ...permitted }, about)
   if (asks !== null) askApproval(d, call, asks)
-}
-
-/** Asks a person about a call. The request expires after the policy's `approvalTtlMs`. */
-export function askApproval(
-  d: CallDecision,
-  { id, toolName, argumentsRef, argumentsHash }: Call,
-  reason: string,
-): void {
-  const expiresAt = instantText(d.context.now + d.caller.spec.policy.approvalTtlMs)
-  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
 /**

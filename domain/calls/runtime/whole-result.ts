@@ -3,10 +3,10 @@ import { bodyHasher, SALT_BYTES } from '../../log/seal.ts'
 import type { ToolResult } from '../../ports/index.ts'
 import type { RuntimePorts, SecretBoundary } from '../../ports/runtime.ts'
 import { type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
-import { byteLength, decodeText, endsOf, headOf, RESULT_BYTES, tailOf } from '../bounded.ts'
 import type { Attachment } from '../events/event-parts.ts'
 import { KeptText, wholeEnd, wholeStart } from '../kept-text.ts'
 import { resultText } from '../result-text.ts'
+import { byteLength, decodeText, endsOf, headOf, RESULT_BYTES, tailOf } from '../truncate.ts'
 import { filteredParts, resultFilter } from './redact-parts.ts'
 
 /** The largest result that is stored in its event, in bytes. Larger results go to the blob store. */

@@ -4,7 +4,7 @@ import { normalizeBlocks, normalizeSpan } from '../markup/normalize.ts'
 import { isBlank, sanitize } from '../markup/sanitize.ts'
 import { isElement, type Node } from '../markup/tree.ts'
 import type { DocumentReader } from '../model/view.ts'
-import type { DeleteBlocks, InsertBlocks, Operation, ReplaceSpans } from './operations.ts'
+import type { DeleteBlocks, EnvelopeOperation, InsertBlocks, ReplaceSpans } from './operations.ts'
 
 /** An operation with content in canonical form. */
 export type NormalOperation =
@@ -13,14 +13,17 @@ export type NormalOperation =
   | DeleteBlocks
 
 /** Sanitizes the operations. Null: sanitizing left an operation or the whole payload empty. */
-export function sanitizeOperations(operations: readonly Operation[], found: Diagnostics): readonly Operation[] | null {
+export function sanitizeOperations(
+  operations: readonly EnvelopeOperation[],
+  found: Diagnostics,
+): readonly EnvelopeOperation[] | null {
   let emptied = false
   const clean = (content: readonly Node[]): readonly Node[] => {
     const kept = sanitize(content, found)
     emptied ||= isBlank(kept) && content.some((node) => isElement(node) || node.trim() !== '')
     return kept
   }
-  const cleanedOf = (operation: Operation): Operation => {
+  const cleanedOf = (operation: EnvelopeOperation): EnvelopeOperation => {
     switch (operation.kind) {
       case 'replace_spans':
         return { ...operation, spans: operation.spans.map((span) => ({ ...span, content: clean(span.content) })) }
@@ -34,14 +37,14 @@ export function sanitizeOperations(operations: readonly Operation[], found: Diag
   return emptied || cleaned.every(saysNothing) ? null : cleaned
 }
 
-function saysNothing(operation: Operation): boolean {
+function saysNothing(operation: EnvelopeOperation): boolean {
   if (operation.kind === 'insert_blocks') return isBlank(operation.content)
   return operation.kind === 'replace_spans' && operation.spans.every(({ content }) => isBlank(content))
 }
 
 /** Converts the operations to canonical form. Spans of code blocks keep their white space. */
 export const normalizeOperations = (
-  operations: readonly Operation[],
+  operations: readonly EnvelopeOperation[],
   document: DocumentReader,
 ): readonly NormalOperation[] =>
   operations.map((operation): NormalOperation => {

@@ -2,7 +2,7 @@ import { echo } from '../../log/issues.ts'
 import { attributeOf, type Element, isElement, type Node } from '../markup/tree.ts'
 
 /** An operation of `ops_xml` with its original content. */
-export type Operation = ReplaceSpans | InsertBlocks | DeleteBlocks
+export type EnvelopeOperation = ReplaceSpans | InsertBlocks | DeleteBlocks
 
 export interface Replacement {
   readonly spanId: string
@@ -33,7 +33,7 @@ export const START = 'start'
 export class OperationFault extends Error {}
 
 /** The operations of a parsed `ops_xml`, in order. Throws {@link OperationFault}. */
-export function readOperations(root: Element): readonly Operation[] {
+export function readOperations(root: Element): readonly EnvelopeOperation[] {
   if (root.name !== 'ops') return [operation(root)]
   attributes(root, [])
   const operations = elementsOf(root).map(operation)
@@ -42,7 +42,7 @@ export function readOperations(root: Element): readonly Operation[] {
 }
 
 /** The ids of the spans in the operations, each once. */
-export const namedSpans = (operations: readonly Operation[]): ReadonlySet<string> =>
+export const namedSpans = (operations: readonly EnvelopeOperation[]): ReadonlySet<string> =>
   new Set(
     operations.flatMap((one) => {
       if (one.kind === 'replace_spans') return one.spans.map(({ spanId }) => spanId)
@@ -51,7 +51,7 @@ export const namedSpans = (operations: readonly Operation[]): ReadonlySet<string
     }),
   )
 
-function operation(element: Element): Operation {
+function operation(element: Element): EnvelopeOperation {
   const annotation = attributeOf(element, 'annotation') ?? null
   switch (element.name) {
     case 'replace_spans': {

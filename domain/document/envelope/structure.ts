@@ -1,19 +1,19 @@
-import { byteLength } from '../../calls/bounded.ts'
+import { byteLength } from '../../calls/truncate.ts'
 import { echo } from '../../log/issues.ts'
 import type { MarkupParser } from '../../ports/index.ts'
 import { hostileReason } from '../markup/hostile.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import type { Element } from '../markup/tree.ts'
 import { type RefusedAnswer, refused } from './answers.ts'
-import { namedSpans, type Operation, OperationFault, readOperations } from './operations.ts'
+import { type EnvelopeOperation, namedSpans, OperationFault, readOperations } from './operations.ts'
 import { type AiEnvelopeRequest, readRequest } from './request.ts'
 
 /** The parsed `ops_xml`. `limits`: why parsing stopped. */
-export type Payload =
-  | { readonly tree: Element; readonly operations: readonly Operation[] }
+export type EnvelopePayload =
+  | { readonly tree: Element; readonly operations: readonly EnvelopeOperation[] }
   | { readonly limits: string }
 
-type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: Payload } | { readonly fault: string }
+type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: EnvelopePayload } | { readonly fault: string }
 
 /**
  * Checks the structure of a request. A payload over the limits is not parsed. Its error comes after the idempotency
@@ -40,14 +40,14 @@ export function readEnvelope(body: unknown, parse: MarkupParser): Envelope {
 }
 
 /** The answer to a payload that is too large or hostile, or null. */
-export function payloadRefusal(payload: Payload): RefusedAnswer | null {
+export function payloadRefusal(payload: EnvelopePayload): RefusedAnswer | null {
   if ('limits' in payload) return refused('AI_PAYLOAD_REJECTED_LIMITS', payload.limits)
   const reason = hostileReason(payload.tree)
   return reason === null ? null : refused('AI_PAYLOAD_REJECTED_SANITIZE', `ops_xml: ${reason}`)
 }
 
 /** Every named span needs exactly one precondition. `readRequest` has already refused duplicates. */
-function unconditioned(request: AiEnvelopeRequest, operations: readonly Operation[]): string | null {
+function unconditioned(request: AiEnvelopeRequest, operations: readonly EnvelopeOperation[]): string | null {
   const conditions = new Set(request.preconditions.map(({ span_id }) => span_id))
   const without = [...namedSpans(operations)].find((spanId) => !conditions.has(spanId))
   return without === undefined

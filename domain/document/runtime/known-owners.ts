@@ -2,7 +2,7 @@ import { KeyedMutex } from '../../stream/runtime/concurrency.ts'
 import { history } from '../../stream/runtime/history.ts'
 import { document, documentStream } from '../stream/aggregate.ts'
 import { isUpdate, updateBytes } from '../stream/events.ts'
-import { OperationOwners } from './operations.ts'
+import { OperationOwners } from './operation-owners.ts'
 import type { DocumentPorts } from './types.ts'
 
 /** The maximum number of cached documents. An update takes about 50 bytes of memory. */

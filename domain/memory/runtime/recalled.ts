@@ -1,4 +1,4 @@
-import { byteLength, RESULT_BYTES } from '../../calls/bounded.ts'
+import { byteLength, RESULT_BYTES } from '../../calls/truncate.ts'
 import type { Json } from '../../log/json.ts'
 import type { FoundFact } from '../../ports/index.ts'
 

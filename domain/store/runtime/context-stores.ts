@@ -7,7 +7,7 @@ import type { ErasableBody, ErasureChoice, ErasureReason } from '../../stream/ru
 import { history } from '../../stream/runtime/history.ts'
 import type { Submitted } from '../../stream/runtime/mailbox.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
-import type { StreamProof } from '../../stream/runtime/proof.ts'
+import type { StreamProof } from '../../stream/runtime/stream-proof.ts'
 import { verifyStream } from '../../stream/runtime/verify.ts'
 import { context, contextStream } from '../aggregate.ts'
 import { noStore, variableNotFound } from '../errors.ts'

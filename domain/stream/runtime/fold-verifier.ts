@@ -3,7 +3,7 @@ import type { Aggregate, Inherited, StreamEvent } from '../aggregate.ts'
 import { newerFold } from './check-digest.ts'
 import { history } from './history.ts'
 import type { Stores } from './ports.ts'
-import type { ProofProblem } from './proof.ts'
+import type { ProofProblem } from './stream-proof.ts'
 
 /** Folds a stream again and compares each recorded digest. Stops after it has reported the first event that differs. */
 export class FoldVerifier<State, Event extends StreamEvent, Command> {

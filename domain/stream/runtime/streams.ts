@@ -7,8 +7,8 @@ import { erasable, erase } from './erasure/erase.ts'
 import type { Asker, ErasableBody, ErasureChoice, ErasureReason } from './erasure/types.ts'
 import { type Asking, Mailbox, type Submitted } from './mailbox.ts'
 import type { StreamPorts } from './ports.ts'
-import type { StreamProof } from './proof.ts'
 import { Snapshots } from './snapshots.ts'
+import type { StreamProof } from './stream-proof.ts'
 import { verifyChain, verifyStream } from './verify.ts'
 
 export interface StreamsPorts extends StreamPorts {

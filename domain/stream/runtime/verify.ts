@@ -9,8 +9,8 @@ import { isAttached } from './attachments.ts'
 import { wasErasedSince } from './bodies.ts'
 import { FoldVerifier } from './fold-verifier.ts'
 import type { Stores } from './ports.ts'
-import type { ProofProblem, StreamProof } from './proof.ts'
 import { Residues } from './residues.ts'
+import type { ProofProblem, StreamProof } from './stream-proof.ts'
 
 /**
  * Proves a stream: the chain, the hash of every body, shapes, times, and every recorded digest, by folding the stream

@@ -6,11 +6,12 @@ import type { AgentSpec } from '../spec.ts'
 export const LOOK_MS = 500
 const SLOT_LOOK_MS = 200
 
-type Ports = Pick<RuntimePorts, 'lease' | 'clock' | 'warn'>
+/** The default number of agents of a run that work at once, over all processes (CONTRACTS 4). */
+const AGENTS_AT_ONCE = 5
+
+type Ports = Pick<RuntimePorts, 'lease' | 'clock' | 'warn' | 'agentsAtOnce'>
 interface Options {
   readonly runId: string
-  /** The maximum number of working agents of the run, over all processes. */
-  readonly atOnce: number
   /** Aborts when no new work may start. */
   readonly stopped: AbortSignal
 }
@@ -28,6 +29,7 @@ interface Leased {
 export class TreeLeases {
   readonly #ports: Ports
   readonly #options: Options
+  readonly #atOnce: number
   readonly #local: Semaphore
   /** Serialises the search for a slot. */
   readonly #looking = new Mutex()
@@ -40,7 +42,8 @@ export class TreeLeases {
   constructor(ports: Ports, options: Options) {
     this.#ports = ports
     this.#options = options
-    this.#local = new Semaphore(options.atOnce)
+    this.#atOnce = ports.agentsAtOnce ?? AGENTS_AT_ONCE
+    this.#local = new Semaphore(this.#atOnce)
   }
 
   /** Whether other processes may drive the run. */
@@ -116,13 +119,13 @@ export class TreeLeases {
   }
 
   #slot(): Promise<Lease | null> {
-    const { runId, atOnce, stopped } = this.#options
+    const { runId, stopped } = this.#options
     const wait = (ms: number) => this.#ports.clock.sleep(ms, stopped).catch(() => undefined)
     return this.#looking.run(async () => {
       // Wait longer with more slots. Processes with fewer slots come first, so the work is shared.
-      if (this.#taken.size > 0) await wait(Math.ceil((SLOT_LOOK_MS * this.#taken.size) / atOnce))
+      if (this.#taken.size > 0) await wait(Math.ceil((SLOT_LOOK_MS * this.#taken.size) / this.#atOnce))
       while (!stopped.aborted) {
-        for (let n = 0; n < atOnce; n++) {
+        for (let n = 0; n < this.#atOnce; n++) {
           if (this.#taken.has(n)) continue
           const lease = await this.#tried(`${runId}/slot-${n}`)
           if (lease === null) continue

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import { ProjectionError } from '../../engine/errors.ts'
 import { bodyBytes } from '../../engine/projector/body.ts'
 import { type EventSources, readEvent } from '../../engine/queries/events.ts'
-import type { ApprovalWithArguments } from './lists.ts'
+import type { ApprovalWithArguments } from './approvals.ts'
 
 /**
  * The arguments of a call, from the model's answer that requested it (`requested_revision` and `block` of its row);

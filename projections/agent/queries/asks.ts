@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { reached } from './reached.ts'
+import { reached } from './still-matters.ts'
 
 /** A call with unknown outcome, or a question that an agent has asked. The arguments are in the log. */
 export interface OpenCall {

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kyse
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import { pathCell } from '../rows/touched-files.ts'
-import { reached } from './reached.ts'
+import { reached } from './still-matters.ts'
 import type { WaitingReason } from './waiting.ts'
 
 export type RunStatusName = 'active' | 'recovering' | 'completed' | 'failed'

@@ -50,7 +50,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .orderBy('agent_id')
       .orderBy('revision')
       .execute() as Promise<Row<T>[]>
-  const tree = await treeOf(db, runId)
+  const tree = await agentTree(db, runId)
   const root = await db
     .selectFrom('agents')
     .select(['cancel_requested_at', 'drive_requested'])
@@ -70,7 +70,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
 }
 
 /** The agents of a run, children under their parents; empty for an unknown run. */
-export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentTreeNode[]> {
+export async function agentTree(db: Kysely<Database>, runId: string): Promise<AgentTreeNode[]> {
   const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
   const births = await db
     .selectFrom('children')
@@ -105,7 +105,7 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
 
 /** The tree of a run, with the reasons why its agents wait. For a fork also the children that ended before it. */
 export const showTree = async (db: Kysely<Database>, runId: string) => ({
-  tree: await treeOf(db, runId),
+  tree: await agentTree(db, runId),
   waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
   recorded: await recordedChildren(db, runId),
 })

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { reached } from './reached.ts'
+import { reached } from './still-matters.ts'
 
 /** One reason why an agent waits: for a person, or until its models answer again (`model`). */
 export interface WaitingReason {

@@ -1,4 +1,4 @@
-import type { RowOf, TableSpecs } from '../schema/columns.ts'
+import type { SpecRow, TableSpecs } from '../schema/columns.ts'
 
 export type CellValue = string | number | null
 export type Cells = Readonly<Record<string, CellValue>>
@@ -27,12 +27,12 @@ export type Change =
 export interface ChangesIn<S extends TableSpecs> {
   put<T extends keyof S & string>(
     table: T,
-    key: Partial<RowOf<S[T]>>,
-    columns: Partial<RowOf<S[T]>>,
-    initial?: Partial<RowOf<S[T]>>,
+    key: Partial<SpecRow<S[T]>>,
+    columns: Partial<SpecRow<S[T]>>,
+    initial?: Partial<SpecRow<S[T]>>,
   ): Change
-  set<T extends keyof S & string>(table: T, key: Partial<RowOf<S[T]>>, columns: Partial<RowOf<S[T]>>): Change
-  remove<T extends keyof S & string>(table: T, key: Partial<RowOf<S[T]>>): Change
+  set<T extends keyof S & string>(table: T, key: Partial<SpecRow<S[T]>>, columns: Partial<SpecRow<S[T]>>): Change
+  remove<T extends keyof S & string>(table: T, key: Partial<SpecRow<S[T]>>): Change
 }
 
 const changes = {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionLost } from '../../../domain/log/loss/lost.ts'
+import { connectionLost } from '../../../domain/log/connection-lost.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../errors.ts'
 import type { SchemaLook } from './catalog.ts'
 

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type pg from 'pg'
+import { connectionLost } from '../../../domain/log/connection-lost.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
-import { connectionLost } from '../../../domain/log/loss/lost.ts'
 import { ProjectionError } from '../errors.ts'
 import type { Database, PositionRow } from '../schema/database.ts'
 import type { Answer, Home, TableDifference } from '../store/home.ts'

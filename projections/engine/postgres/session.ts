@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { connectionLost } from '../../../domain/log/loss/lost.ts'
+import { connectionLost } from '../../../domain/log/connection-lost.ts'
 import { named } from './failures.ts'
 
 // Maximum number of prepared statements per session, because the server keeps every one.

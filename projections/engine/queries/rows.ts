@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { RowOf, TableSpecs } from '../schema/columns.ts'
+import type { SpecRow, TableSpecs } from '../schema/columns.ts'
 import type { Database } from '../schema/database.ts'
 
 /** Rows of a table with one row per stream, in the order of their keys: at most `limit` after a key. */
@@ -8,10 +8,10 @@ export async function listRows<S extends TableSpecs, T extends keyof S & string>
   tables: S,
   table: T,
   { after = '', limit }: { readonly after?: string | undefined; readonly limit: number },
-): Promise<readonly RowOf<S[T]>[]> {
+): Promise<readonly SpecRow<S[T]>[]> {
   const key = sql.ref(tables[table]!.owner)
   const query = sql<
-    RowOf<S[T]>
+    SpecRow<S[T]>
   >`select * from ${sql.table(table)} where ${key} > ${after} order by ${key} limit ${limit}`
   return (await query.execute(db)).rows
 }
@@ -22,7 +22,7 @@ export async function findRow<S extends TableSpecs, T extends keyof S & string>(
   tables: S,
   table: T,
   id: string,
-): Promise<RowOf<S[T]> | undefined> {
-  const query = sql<RowOf<S[T]>>`select * from ${sql.table(table)} where ${sql.ref(tables[table]!.owner)} = ${id}`
+): Promise<SpecRow<S[T]> | undefined> {
+  const query = sql<SpecRow<S[T]>>`select * from ${sql.table(table)} where ${sql.ref(tables[table]!.owner)} = ${id}`
   return (await query.execute(db)).rows[0]
 }

@@ -25,4 +25,4 @@ type Value<C> = C extends 'text!'
       : number | null
 
 /** A row of a table. */
-export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }
+export type SpecRow<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }

@@ -1,10 +1,10 @@
-import type { RowOf } from './columns.ts'
+import type { SpecRow } from './columns.ts'
 import type { eventRows } from './event-rows.ts'
 import type { ownTables } from './own-tables.ts'
 import type { Row, TableName } from './tables.ts'
 
-export type PositionRow = RowOf<typeof ownTables.position>
-export type StreamRow = RowOf<typeof ownTables.streams>
+export type PositionRow = SpecRow<typeof ownTables.position>
+export type StreamRow = SpecRow<typeof ownTables.streams>
 
 /**
  * Seed 000, 8.4, under its name and with its columns. Usage is the agent's own, `usage_cost` in dollars. Null: an
@@ -109,7 +109,7 @@ export interface WaitingRow {
   tool_call_id: string | null
 }
 
-export type EventRow = RowOf<typeof eventRows>
+export type EventRow = SpecRow<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow

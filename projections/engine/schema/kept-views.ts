@@ -1,4 +1,4 @@
-import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/messages.ts'
+import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/transcript.ts'
 import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
@@ -38,7 +38,7 @@ const happened = `${text(HAPPENED[0])} || (body ->> 'toolName') || ${text(HAPPEN
       || case when body -> 'result' is null then '' else ${text(HAPPENED[2])} || ${resultText("(body -> 'result')")} end`
 
 /**
- * SQL of the messages that the model would see of `agent` at `revision`, equal to domain/agent/state/messages.ts, from
+ * SQL of the messages that the model would see of `agent` at `revision`, equal to domain/agent/state/transcript.ts, from
  * the events of the agent's history and the residues of erased bodies. `at`: the event with which a message becomes
  * visible; `part` and `place`: its order there. Results are whole, even those that the model saw as head and tail.
  */

@@ -1,5 +1,5 @@
 import { KIND_TABLES, type KindTables } from '../../kinds.ts'
-import type { RowOf, TableSpec } from './columns.ts'
+import type { SpecRow, TableSpec } from './columns.ts'
 import { streamTables } from './stream-tables.ts'
 
 // The tables as data: SQL, row types, comparison and clearing derive from them. Every change is a new schema version.
@@ -8,7 +8,7 @@ type Tables = KindTables & typeof streamTables
 
 export type TableName = keyof Tables & string
 
-export type Row<T extends TableName> = RowOf<Tables[T]>
+export type Row<T extends TableName> = SpecRow<Tables[T]>
 
 /** The tables of every kind of stream, then those with rows of any kind. */
 export const tableNames = (): readonly string[] => [...KIND_TABLES.keys(), ...Object.keys(streamTables)]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { SaidText, SeenIds } from '../../../adapters/agents/cli/bounded-memory.ts'
 import { codex } from '../../../adapters/agents/cli/codex.ts'
-import { SaidText, SeenIds } from '../../../adapters/agents/cli/memory.ts'
 import { boundFinalText } from '../../../domain/external/bounds.ts'
 
 test('of text in pieces as much is kept as the final text may hold, and it is the same final text', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blocksAfter } from '../../../adapters/loro/tools/block-page.ts'
-import { RESULT_BYTES } from '../../../domain/calls/bounded.ts'
+import { RESULT_BYTES } from '../../../domain/calls/truncate.ts'
 import { blocksFrom } from '../../support/documents/gateway.ts'
 
 const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { WebSettings } from '../../../adapters/web/settings.ts'
 import { webTools } from '../../../adapters/web/web-tools.ts'
-import { RESULT_BYTES } from '../../../domain/calls/bounded.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
+import { RESULT_BYTES } from '../../../domain/calls/truncate.ts'
 import { toolContext, type WebServer, webServer } from '../../support/network/web-server.ts'
 
 const secret = async (name: string) => {

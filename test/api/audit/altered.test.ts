@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSql } from '../../../api/process/embedded/audit.ts'
+import { openSql } from '../../../api/process/embedded/open-sql.ts'
 import { cliFolder } from '../support/cli.ts'
 
 // No view shows a payload as true that is not the one that was sealed.

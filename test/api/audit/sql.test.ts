@@ -1,6 +1,6 @@
 // @module-tag git
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSql } from '../../../api/process/embedded/audit.ts'
+import { openSql } from '../../../api/process/embedded/open-sql.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import { unsalted } from '../../../domain/log/seal.ts'
 import { inProcess } from '../support/cli.ts'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { days, eventRow } from '../../../api/cli/output/event-text.ts'
+import { days, eventRow } from '../../../api/cli/output/event-row.ts'
 import { telling } from '../../../api/cli/output/state-text.ts'
 import type { EventView } from '../../../api/operations/events/schemas.ts'
 import { cliFolder, idIn } from '../support/cli.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { FileBlame } from '../../../api/operations/files/schemas.ts'
 import type { Numbers } from '../../../api/operations/numbers/schemas.ts'
-import { filled } from '../../../api/operations/sql/saved.ts'
+import { filled } from '../../../api/operations/sql/saved-questions.ts'
 import type { SavedQuestions, SqlAnswer } from '../../../api/operations/sql/schemas.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../../api/process/config/config.ts'
+import type { Config } from '../../../api/process/config/settings.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import type { OpenServices } from '../../../api/process/owner/connect.ts'
 import { ProjectionError } from '../../../projections/index.ts'

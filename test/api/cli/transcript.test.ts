@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { ALTERED } from '../../../api/cli/output/event-text.ts'
+import { ALTERED } from '../../../api/cli/output/event-row.ts'
 import { hasWhole, transcriptLines } from '../../../api/cli/output/transcript-text.ts'
 import { flowWhole } from '../../../api/cli/output/whole-result.ts'
 import type { EventView } from '../../../api/operations/events/schemas.ts'

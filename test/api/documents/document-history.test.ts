@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openSql } from '../../../api/process/embedded/audit.ts'
+import { openSql } from '../../../api/process/embedded/open-sql.ts'
 import { Person } from '../../support/documents/person.ts'
 import { openDocuments } from '../support/document.ts'
 import { bodyOf } from '../support/http.ts'

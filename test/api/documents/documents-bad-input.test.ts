@@ -3,13 +3,13 @@ import { decode } from '../../../domain/document/stream/codec.ts'
 import type { DocumentEvent } from '../../../domain/document/stream/events.ts'
 import { bodyOf as eventBody } from '../../../domain/stream/runtime/bodies.ts'
 import { longestTurn } from '../../support/time/turns.ts'
-import { type Block, insert, nested, openDocuments, remove } from '../support/documents.ts'
 import { bodyOf } from '../support/http.ts'
+import { type Block, insert, nested, openTwoDocuments, remove } from '../support/two-documents.ts'
 
 // Each refusal of CONTRACTS 12 over HTTP: its answer, that nothing is applied, that it is recorded, and that no other request
 // waits long meanwhile.
 
-const documents = await openDocuments()
+const documents = await openTwoDocuments()
 const { world, view, create, post, shared, other, request, replace } = documents
 const { hello, divider, code, table, cell } = documents
 afterAll(() => world.close())

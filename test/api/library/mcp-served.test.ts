@@ -1,7 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { Refused } from '../../../api/cli/client.ts'
 import type { Context } from '../../../api/cli/context.ts'
+import { Refused } from '../../../api/http/answers.ts'
 import { mcpServer } from '../../../api/mcp/server.ts'
 import type { AnyOperation } from '../../../api/operations/operation.ts'
 import { OPERATIONS } from '../../../api/operations/table.ts'

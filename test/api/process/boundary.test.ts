@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
-import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'

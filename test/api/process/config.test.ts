@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ensureToken, tokenMatches, tokenPath } from '../../../api/http/token.ts'
-import { envName, loadConfig, unknownVariables } from '../../../api/process/config/config.ts'
+import { envName, loadConfig, unknownVariables } from '../../../api/process/config/settings.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keepup-config-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConfigSchema } from '../../../api/process/config/config.ts'
+import { ConfigSchema } from '../../../api/process/config/settings.ts'
 import { Opened, openHost } from '../../../api/process/host/open-host.ts'
 import { tempFolder } from '../../support/folders.ts'
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { loadConfig } from '../../../api/process/config/config.ts'
+import { loadConfig } from '../../../api/process/config/settings.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import { localBackend } from '../../../api/process/owner/local.ts'
 import { socketFetch } from '../../../api/process/owner/socket-fetch.ts'

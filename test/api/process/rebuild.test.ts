@@ -3,7 +3,7 @@ import { readModelOf } from '../../../api/process/tables/projected-read-model.ts
 import type { Tables } from '../../../api/process/tables/table-answers.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { TableDifference } from '../../../projections/index.ts'
-import { MemoryBlobs } from '../../support/projections/memory-log.ts'
+import { MemoryBlobs } from '../../support/harness.ts'
 import { tell } from '../../support/projections/tell.ts'
 
 function modelOf(differences: readonly TableDifference[] | null, log: EventLog = tell([1]).log) {

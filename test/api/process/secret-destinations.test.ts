@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'

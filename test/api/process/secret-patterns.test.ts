@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
 import { redactRequest } from '../../../domain/agent/runtime/redact.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { AgentSpec } from '../../../domain/tree/spec.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type ConfigError, loadConfig } from '../../../api/process/config/config.ts'
+import { type ConfigError, loadConfig } from '../../../api/process/config/settings.ts'
 import { keepup, newPlace } from '../../support/faults/cli.ts'
 import { tempFolder } from '../../support/folders.ts'
 

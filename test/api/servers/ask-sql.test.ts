@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { filled, savedQuestions } from '../../../api/operations/sql/saved.ts'
+import { filled, savedQuestions } from '../../../api/operations/sql/saved-questions.ts'
 import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startRun } from '../../../api/operations/runs/start-run.ts'
-import { ConfigSchema } from '../../../api/process/config/config.ts'
+import { ConfigSchema } from '../../../api/process/config/settings.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { deployment } from './deployment.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { rightsIn } from '../../../api/process/servers/rights.ts'
+import { rightsIn } from '../../../api/process/servers/schema-rights.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Transcript } from '../../../domain/agent/state/messages.ts'
+import { Transcript } from '../../../domain/agent/state/transcript.ts'
 import type { Block } from '../../../domain/calls/content.ts'
 import { call, calls, completes, says, testModel, USER } from '../../support/harness.ts'
 import { given } from '../../support/story.ts'

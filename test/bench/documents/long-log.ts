@@ -1,6 +1,6 @@
 import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { commandOf } from '../../../domain/document/runtime/answers.ts'
-import { receivedOf } from '../../../domain/document/runtime/received.ts'
+import { receivedOf } from '../../../domain/document/runtime/received-body.ts'
 import { document, documentStream } from '../../../domain/document/stream/aggregate.ts'
 import type { DocumentCommand } from '../../../domain/document/stream/decide.ts'
 import type { DocumentState } from '../../../domain/document/stream/state.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rebase } from '../../../domain/document/envelope/rebase.ts'
+import { rebase } from '../../../domain/document/envelope/after-conflict.ts'
 import { attemptOf, retryDelayMs, retryId } from '../../../domain/document/envelope/retry-delay.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import { condition, documentWith } from '../../support/documents/gateway.ts'

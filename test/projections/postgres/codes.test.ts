@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectionLost } from '../../../domain/log/loss/lost.ts'
+import { connectionLost } from '../../../domain/log/connection-lost.ts'
 import { openPool } from '../../../projections/postgres.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ConfigSchema } from '../../../api/process/config/config.ts'
+import { ConfigSchema } from '../../../api/process/config/settings.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { runs } from '../../support/projections/fc.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'

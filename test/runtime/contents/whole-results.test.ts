@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
-import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../../domain/log/errors.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
-import { replaced } from '../../../domain/stream/runtime/replaced.ts'
+import { replaced } from '../../../domain/stream/runtime/replace-member.ts'
 import { ANN, DocumentGateway, made, portsOver, replaceFirst, requestFor } from '../../support/documents/runtime.ts'
 import { BEFORE } from '../../support/log/sealing.ts'
 import { MemoryRequestCache } from '../../support/models/memory-request-cache.ts'

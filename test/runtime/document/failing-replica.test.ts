@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { REPLICA_EVERY } from '../../../domain/document/runtime/replica-cache.ts'
 import type { Documents, OpenDocument } from '../../../domain/ports/index.ts'
-import { replaced } from '../../../domain/stream/runtime/replaced.ts'
+import { replaced } from '../../../domain/stream/runtime/replace-member.ts'
 import { world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
 import {

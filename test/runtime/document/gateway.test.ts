@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { RawBody } from '../../../domain/document/runtime/received.ts'
+import { RawBody } from '../../../domain/document/runtime/received-body.ts'
 import { document, documentStream, REFUSED_STREAM } from '../../../domain/document/stream/aggregate.ts'
 import { verifyStream } from '../../../domain/stream/runtime/verify.ts'
 import { LOGS, world } from '../../support/documents/gateway-world.ts'

@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable']
 
 /** The browser's program: CHROMIUM_PATH, or the first one on the PATH. Throws if none is found. */
-export function chromiumPath(env: NodeJS.ProcessEnv = process.env): string {
+function chromiumPath(env: NodeJS.ProcessEnv = process.env): string {
   const given = env.CHROMIUM_PATH
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const candidates =

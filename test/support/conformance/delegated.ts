@@ -70,7 +70,7 @@ export const DELEGATED: readonly Rule[] = [
     says: 'a death at work leaves an unknown outcome in the call',
     test: law,
     name: 'leaves an unknown outcome in its call',
-    fault: fault('domain/agent/rules/delegation.ts', 'SHARED', drop('entry', 'UNKNOWN_OUTCOME')),
+    fault: fault('domain/agent/rules/delegation-text.ts', 'SHARED', drop('entry', 'UNKNOWN_OUTCOME')),
   },
   {
     rule,

@@ -83,7 +83,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'keys',
     says: 'a key is known after hundreds of others',
     test: runtime('keys'),
-    fault: fault('domain/stream/runtime/keys.ts', 'has', replace('call', 'isRepeated get', 'false')),
+    fault: fault('domain/stream/runtime/idempotency-keys.ts', 'has', replace('call', 'isRepeated get', 'false')),
   },
   {
     rule: 'secrets',

@@ -3,7 +3,7 @@ import type { Mutation } from '../mutations/mutation.ts'
 import { fault, law } from './row.ts'
 
 /** A law of DESIGN, with a fault that its test catches. */
-export interface Caught {
+interface Caught {
   readonly law: string
   readonly says: string
   readonly test: string
@@ -52,8 +52,8 @@ export const LAWS: readonly Caught[] = [
   {
     law: '6',
     says: 'an Idempotency-Key that a second request takes over',
-    test: 'test/runtime/claim-key.test.ts',
-    fault: fault('domain/agent/runtime/claim-key.ts', 'claimKey', drop('operand', 'isRepeatedRequest')),
+    test: 'test/runtime/claim-idempotency-key.test.ts',
+    fault: fault('domain/agent/runtime/claim-idempotency-key.ts', 'claimKey', drop('operand', 'isRepeatedRequest')),
   },
   {
     law: '3',
@@ -66,7 +66,7 @@ export const LAWS: readonly Caught[] = [
     says: 'results shown as they arrive',
     test: law('4-arrival'),
     name: 'any order',
-    fault: fault('domain/agent/state/messages.ts', 'result', replace('call', 'set', 'this.items.push($2)')),
+    fault: fault('domain/agent/state/transcript.ts', 'result', replace('call', 'set', 'this.items.push($2)')),
   },
   {
     law: '4',
@@ -94,7 +94,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a request that is recorded again when it is repeated',
     test: law('5-crashes'),
     name: 'killed anywhere',
-    fault: fault('domain/stream/runtime/keys.ts', 'has', replace('call', 'find', 'undefined')),
+    fault: fault('domain/stream/runtime/idempotency-keys.ts', 'has', replace('call', 'find', 'undefined')),
   },
   {
     law: '6',

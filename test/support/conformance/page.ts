@@ -114,7 +114,11 @@ export const PAGE: readonly Rule[] = [
     rule: 'what people are asked',
     says: 'nothing is asked on behalf of an agent that nothing reaches',
     test: NUMBERS,
-    fault: fault('projections/agent/queries/reached.ts', 'reached', reworded('c.unreached = 1', 'c.unreached = 2')),
+    fault: fault(
+      'projections/agent/queries/still-matters.ts',
+      'reached',
+      reworded('c.unreached = 1', 'c.unreached = 2'),
+    ),
   },
   {
     rule: 'what people are asked',

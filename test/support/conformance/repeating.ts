@@ -57,7 +57,7 @@ export const REPEATING: readonly Row[] = [
     says: 'compression at the threshold',
     test: behaviour('5.11-context'),
     name: '5.11.1',
-    fault: fault('domain/agent/window/compress.ts', 'isDue', replace('operand', 'compressionThreshold', '2')),
+    fault: fault('domain/agent/window/make-room.ts', 'isDue', replace('operand', 'compressionThreshold', '2')),
   },
   {
     must: '5.11.2',
@@ -71,7 +71,7 @@ export const REPEATING: readonly Row[] = [
     says: 'the compressed history can be expanded',
     test: behaviour('5.11-context'),
     name: '5.11.3',
-    fault: fault('domain/agent/window/compress.ts', 'makeRoom', replace('condition', 'asked', 'false')),
+    fault: fault('domain/agent/window/make-room.ts', 'makeRoom', replace('condition', 'asked', 'false')),
   },
   {
     must: '5.11.4',

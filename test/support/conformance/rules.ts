@@ -229,7 +229,7 @@ export const RULES: readonly Rule[] = [
     rule: '5.9 recorded answers',
     says: 'a call without a recorded outcome needs its approval',
     test: behaviour('history/5.9-left-records'),
-    fault: fault('domain/agent/decide/record.ts', 'beginsFromRecord', replace('condition', 'recorded', 'false')),
+    fault: fault('domain/agent/decide/decide-reuse.ts', 'beginsFromRecord', replace('condition', 'recorded', 'false')),
   },
   {
     rule: '5.9 recorded answers',
@@ -257,7 +257,7 @@ export const RULES: readonly Rule[] = [
     rule: 'trees on servers',
     says: 'no more agents of a run are at work than it allows, over all processes',
     test: 'test/runtime/tree/tree-shared.test.ts',
-    fault: fault('domain/tree/runtime/tree-leases.ts', '#slot', replace('condition', 'atOnce', 'n < 99')),
+    fault: fault('domain/tree/runtime/tree-leases.ts', '#slot', replace('condition', '#atOnce', 'n < 99')),
   },
   {
     rule: 'refused delegations',

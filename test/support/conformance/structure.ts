@@ -71,7 +71,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'mutations flow through the AI gateway',
     test: GATEWAY,
     name: 'under the peer of the gateway is refused',
-    fault: fault('domain/document/runtime/desk.ts', 'import', replace('condition', 'refused', 'false')),
+    fault: fault('domain/document/runtime/document-desk.ts', 'import', replace('condition', 'refused', 'false')),
   },
   {
     must: '10.2',

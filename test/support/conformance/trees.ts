@@ -40,7 +40,7 @@ export const TREES: readonly Rule[] = [
     rule,
     says: 'usage that arrives after the end is reported to the parent',
     test: 'test/runtime/tree/tree-late.test.ts',
-    fault: fault('domain/agent/decide/reports.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
+    fault: fault('domain/agent/decide/report-to-parent.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
   },
   {
     rule,
@@ -53,7 +53,7 @@ export const TREES: readonly Rule[] = [
     says: 'messages flood no agent',
     test: hostile,
     name: 'takes what its context has room for',
-    fault: fault('domain/agent/state/bus-rules.ts', 'whyNoRoom', replace('operand', 'unread', 'true')),
+    fault: fault('domain/agent/state/message-limits.ts', 'whyNoRoom', replace('operand', 'unread', 'true')),
   },
   {
     rule,

@@ -16,7 +16,7 @@ export const WORK: readonly Rule[] = [
     says: 'its time ends it',
     test: behaviour('5.12-permissions'),
     name: 'its time ends it',
-    fault: fault('domain/agent/rules/permissions.ts', 'endedPermissions', replace('operand', 'until', 'false')),
+    fault: fault('domain/agent/rules/permission-end.ts', 'endedPermissions', replace('operand', 'until', 'false')),
   },
   {
     rule: 'a permission that a person has given',
@@ -30,7 +30,11 @@ export const WORK: readonly Rule[] = [
     says: 'taken back, it lets no call begin that waits',
     test: behaviour('5.12-permissions'),
     name: 'does not run by it',
-    fault: fault('domain/agent/decide/permissions.ts', 'refuseWaiting', replace('operand', 'permission', 'true')),
+    fault: fault(
+      'domain/agent/decide/decide-permissions.ts',
+      'refuseWaiting',
+      replace('operand', 'permission', 'true'),
+    ),
   },
   {
     rule: 'a tool that changes while its approval is open',
@@ -91,12 +95,12 @@ export const WORK: readonly Rule[] = [
     rule: 'context',
     says: 'a model makes the summary where the strategy asks for one',
     test: behaviour('5.11-context'),
-    fault: fault('domain/agent/window/compress.ts', 'makeRoom', replace('word', 'MOST_FAILED', '0')),
+    fault: fault('domain/agent/window/make-room.ts', 'makeRoom', replace('word', 'MOST_FAILED', '0')),
   },
   {
     rule: 'context',
     says: 'people see what is hidden and bring it back',
     test: 'test/api/operations/context.test.ts',
-    fault: fault('domain/agent/window/compress.ts', 'makeRoom', replace('value', 'asked', '$.slice(9)')),
+    fault: fault('domain/agent/window/make-room.ts', 'makeRoom', replace('value', 'asked', '$.slice(9)')),
   },
 ]

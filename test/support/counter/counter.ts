@@ -35,7 +35,7 @@ export type CounterCommand =
   | { readonly kind: 'rung'; readonly times: number }
   | { readonly kind: 'close' }
 
-export class CounterRefused extends Error {
+class CounterRefused extends Error {
   readonly code: string
   constructor(code: string, message: string) {
     super(message)

@@ -156,7 +156,7 @@ const caseless = (text: string) =>
     .map((upper) => [...text].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join(''))
 
 /** An address with its scheme in mixed case, with characters that a browser ignores. */
-export const attackUrl: fc.Arbitrary<string> = fc
+const attackUrl: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(...SCHEMES).chain(caseless),
     fc.constantFrom(...HIDING),

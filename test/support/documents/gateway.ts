@@ -6,7 +6,7 @@ import type { AnsweredRequest } from '../../../domain/document/envelope/idempote
 import { judge } from '../../../domain/document/envelope/judge.ts'
 import { payloadHash } from '../../../domain/document/envelope/request.ts'
 import { normalizeBlocks } from '../../../domain/document/markup/normalize.ts'
-import type { Element, Node } from '../../../domain/document/markup/tree.ts'
+import type { Node } from '../../../domain/document/markup/tree.ts'
 import type { BlockContent, DocumentBlock } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import type { DocumentReader } from '../../../domain/document/model/view.ts'
@@ -20,8 +20,6 @@ export function markup(xml: string): readonly Node[] {
   if (parsed.kind !== 'tree') throw new Error(parsed.message)
   return parsed.root.children
 }
-
-export const elementOf = (xml: string): Element => markup(xml)[0] as Element
 
 /** Blocks from HTML, with the ids b1, b2 … */
 export const blocksFrom = (xml: string): DocumentBlock[] =>

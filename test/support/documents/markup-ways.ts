@@ -11,7 +11,7 @@ import { Person } from './person.ts'
 
 const BASE = '<p>one</p><h2>two</h2><pre><code>three</code></pre><table><tbody><tr><td>four</td></tr></tbody></table>'
 
-export interface Way {
+interface Way {
   readonly name: string
   /** Use one of this many payloads. */
   readonly every: number

@@ -7,7 +7,7 @@ import type { DocumentReader, SpanView } from '../../../domain/document/model/vi
 
 // Requests for a document with fixed spans, and the results of the gateway's checks.
 
-export const SPANS: Readonly<Record<string, SpanView>> = {
+const SPANS: Readonly<Record<string, SpanView>> = {
   ...Object.fromEntries(
     ['b1', 'b2', 'b3', 'b4'].map((id) => [
       id,

@@ -1,6 +1,6 @@
 import type { Store, Stored } from './store.ts'
 
-export interface GroupSettings {
+interface GroupSettings {
   readonly maxRetryCount: number
   readonly messageTimeoutMs: number
   /**

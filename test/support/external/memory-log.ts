@@ -6,7 +6,7 @@ import type { ExternalState } from '../../../domain/external/state.ts'
 import type { ExternalLog, ExternalRunLog } from '../../../domain/ports/external.ts'
 
 /** The stream of one run in memory, decided and folded by the aggregate. */
-export class MemoryRunLog implements ExternalRunLog {
+class MemoryRunLog implements ExternalRunLog {
   readonly agentId: string
   readonly events: ExternalEvent[] = []
   /** Null before the start. */

@@ -6,7 +6,7 @@ import type { Job } from './jobs.ts'
 /** More processes than any plan of kills needs. A run that is not done after these makes no progress. */
 const MOST_PROCESSES = 16
 
-export interface Carried {
+interface Carried {
   /** The number of killed processes, and the doubts that a person had to resolve. */
   readonly killed: number
   readonly resolved: readonly string[]

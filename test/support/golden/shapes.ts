@@ -28,7 +28,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded; older stored events still match. Each is a
  * path of members; `[]` means the items of an array, `{}` the members of a record.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {}
+const GAINED: Readonly<Record<string, readonly string[]>> = {}
 
 interface Schema {
   properties?: Record<string, Schema>

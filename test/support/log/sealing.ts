@@ -5,7 +5,7 @@ import type { Json } from '../../../domain/log/json.ts'
 import { GENESIS, type SaltedBody, saltBody, seal } from '../../../domain/log/seal.ts'
 
 /** The time of the first event of a {@link Sealer}. Each further event is a millisecond later. */
-export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z')
+const EPOCH = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** A clock before all sealed events, for logs with a clock. */
 export const BEFORE = { now: () => EPOCH - 1 }

@@ -6,7 +6,7 @@ import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { ask, failure, never, request, result } from './model-request.ts'
 
 /** How the kit controls a provider. Each answer: the text `Reading it.` and calls of `read_file` {path: "a"}. */
-export interface ModelRig {
+interface ModelRig {
   /** Answers every request with text and two calls. */
   answering(): Promise<ModelProvider>
   /** Fails every request with a transient error. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { history } from '../../../domain/agent/runtime/history/history.ts'
-import { Transcript } from '../../../domain/agent/state/messages.ts'
+import { Transcript } from '../../../domain/agent/state/transcript.ts'
 import { ERASED } from '../../../domain/calls/events/residue.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { agentOf } from '../../../domain/log/owner.ts'

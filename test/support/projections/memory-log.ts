@@ -6,7 +6,8 @@ import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { GENESIS, saltBody, seal } from '../../../domain/log/seal.ts'
-import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports/index.ts'
+import type { EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports/index.ts'
+import { MemoryBlobs } from '../harness.ts'
 
 /** Members of an event that a test sets. The log adds the rest. */
 export interface Draft {
@@ -24,25 +25,6 @@ export interface Draft {
   readonly erases?: readonly number[]
   readonly wakeAt?: number | null
   readonly minReader?: number
-}
-
-/** In-memory blobs. */
-export class MemoryBlobs implements BlobStore {
-  readonly held = new Map<string, Uint8Array>()
-  async put(runId: string, hash: string, bytes: Uint8Array) {
-    this.held.set(`${runId}/${hash}`, bytes)
-  }
-  async get(runId: string, hash: string) {
-    const bytes = this.held.get(`${runId}/${hash}`)
-    if (!bytes) throw new LogError('BLOB_MISSING', `no blob ${hash}`)
-    return bytes
-  }
-  async list(runId: string) {
-    return [...this.held.keys()].flatMap((key) => (key.startsWith(`${runId}/`) ? [key.slice(runId.length + 1)] : []))
-  }
-  async delete(runId: string, hash: string) {
-    this.held.delete(`${runId}/${hash}`)
-  }
 }
 
 /** An in-memory event log with the part of the port that projections need. `pages` returns the length of each page. */

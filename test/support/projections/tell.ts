@@ -7,7 +7,7 @@ import { Actor, Tape } from './story.ts'
 
 const TOOLS = ['read_file', 'write_file', 'run_command', 'ask_user']
 
-export interface Story {
+interface Story {
   readonly log: MemoryLog
   readonly actors: readonly Actor[]
 }

@@ -1,4 +1,4 @@
-import { openBoundary } from '../../../api/process/host/boundary.ts'
+import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { Block } from '../../../domain/calls/content.ts'
 import { CommandRejected, ModelError, ToolError } from '../../../domain/calls/errors.ts'

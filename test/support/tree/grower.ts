@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { defineTool, z } from '../../../api/library/tool-kit.ts'
-import { loadConfig } from '../../../api/process/config/config.ts'
+import { loadConfig } from '../../../api/process/config/settings.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'

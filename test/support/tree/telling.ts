@@ -34,7 +34,7 @@ export function telling(root: Says, children: Readonly<Record<string, Says>> = {
 const tools = MESSAGE_TOOLS.map(({ spec }) => spec)
 /** The specs of a run with delegation and of a run without it. */
 export const TOGETHER = treeSpec({ policy: { mode: 'batch' }, tools: [...treeSpec().tools, ...tools] })
-export const ALONE = testSpec({ policy: { mode: 'batch' }, tools: [...testSpec().tools, ...tools] })
+const ALONE = testSpec({ policy: { mode: 'batch' }, tools: [...testSpec().tools, ...tools] })
 
 export function started(model: Model, spec = ALONE, book?: Book): Agents {
   const agents = new Agents(model, undefined, book)

@@ -14,9 +14,8 @@ import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain
 import type { DelegatedRuns, RuntimePorts } from '../../../domain/ports/runtime.ts'
 import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
-import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
-import { NEVER, Process } from '../process.ts'
-import { NO_SECRETS } from '../secrets/no-secrets.ts'
+import { MemoryBlobs, toolSpec, USER } from '../harness.ts'
+import { mortalPorts, Process } from '../process.ts'
 import { VirtualClock } from '../time/virtual-clock.ts'
 import { type Boundary, dyingLog } from './dying-log.ts'
 import { answerOf } from './planned-model.ts'
@@ -108,47 +107,25 @@ export class TreeWorld {
   }
 
   private own(process: Process, number: number): RuntimePorts {
-    const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
-    const { log, clock } = this
+    const { log, blobs, clock } = this
+    const ports = mortalPorts(process, number, {
+      ...{ log, blobs, clock, tools: this.tools(process) },
+      call: (request, { signal }) =>
+        this.atWork(process, `model${this.asked++}`, async () => {
+          await clock.sleep(this.modelMs, signal)
+          return this.answer(request)
+        }),
+    })
     return {
-      log: dyingLog(log, process, {
+      ...ports,
+      log: dyingLog(ports.log, {
         appends: (stream, types) => types.includes('driver_claimed') && this.claimed(stream, number),
         passes: (boundary) => this.pass(process, boundary),
         isDamaged: (stream) => stream === this.damaged.stream,
       }),
-      blobs: this.blobs,
-      clock: {
-        now: () => clock.now(),
-        sleep: (ms, signal) => process.living(() => clock.sleep(ms, signal)),
-        giveWay: () => (process.dead ? NEVER : clock.giveWay()),
-      },
-      random: seededRandom(`process ${number}`),
-      feed: { publish: () => undefined },
-      build: 'test',
-      requestLimitMs: 2 ** 40,
       agentsAtOnce: this.agentsAtOnce,
       ...(this.workers > 1 && {
         lease: (name) => process.living(() => this.leases.take(process, name)),
-      }),
-      provider: () => ({
-        id: 'test',
-        call: (request, { signal }) =>
-          process.living(async () => {
-            return this.atWork(process, `model${this.asked++}`, async () => {
-              await clock.sleep(this.modelMs, signal)
-              return this.answer(request)
-            })
-          }),
-      }),
-      hasTool: (name) => tools.has(name),
-      secrets: async () => NO_SECRETS,
-      environment: async () => ({
-        workspace: null,
-        sandbox: null,
-        secrets: NO_SECRETS,
-        tool: (name) => tools.get(name),
-        reap: async () => undefined,
-        close: async () => undefined,
       }),
     }
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineKind } from '../../../domain/stream/define.ts'
+import { defineKind } from '../../../domain/stream/define-kind.ts'
 import { StreamError } from '../../../domain/stream/errors.ts'
 
 // Storage format: the events of `ticket-<id>`. Null: the text was erased.

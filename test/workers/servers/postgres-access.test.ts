@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { waitForServer } from '../../../adapters/postgres/ask.ts'
+import { waitForServer } from '../../../adapters/postgres/query.ts'
 import { askingPostgres, postgresProblem } from '../../../api/process/servers/postgres-access.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { ProjectionError } from '../../../projections/engine/errors.ts'

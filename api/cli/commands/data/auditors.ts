@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { onServers } from '../../../process/config/config.ts'
+import { onServers } from '../../../process/config/settings.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
@@ -19,7 +19,7 @@ async function auditors(ctx: Context, role: string | undefined): Promise<number>
       `"${role}": expected small letters, digits and _, a letter first, at most 63, not pg_…`,
       EXIT.usage,
     )
-  const { letAuditorsRead } = await import('../../../process/servers/auditors.ts')
+  const { letAuditorsRead } = await import('../../../process/servers/let-auditors-read.ts')
   const { role: name, made } = await letAuditorsRead(config, (text) => ctx.note(text), role)
   const more = made ? 'and nothing else' : 'and whatever it was granted before'
   ctx.show({ role: name, schema: config.namespace }, () => [

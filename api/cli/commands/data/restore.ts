@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { counted } from '../../../../projections/engine/text.ts'
+import { take } from '../../../http/answers.ts'
 import { agreed } from '../../ask/choose.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { oneLine } from '../../output/text.ts'

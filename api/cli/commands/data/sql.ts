@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import { cellOf } from '../../../operations/sql/auditor.ts'
-import { filled, savedQuestions } from '../../../operations/sql/saved.ts'
-import { onServers } from '../../../process/config/config.ts'
+import { filled, savedQuestions } from '../../../operations/sql/saved-questions.ts'
+import { onServers } from '../../../process/config/settings.ts'
 import { question } from '../../../process/embedded/sql/statement.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
@@ -113,7 +113,7 @@ async function sql(ctx: Context, given: string | undefined, options: SqlOptions)
   // This request makes the folder's owner, or else this process, bring the tables up to the log.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
   if (position !== head) ctx.note('the tables lag behind the log')
-  const { openSql } = await import('../../../process/embedded/audit.ts')
+  const { openSql } = await import('../../../process/embedded/open-sql.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
     const query = asked(ctx, db, text)

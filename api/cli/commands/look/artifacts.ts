@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import { take } from '../../../http/answers.ts'
 import type { ArtifactList } from '../../../operations/approvals/schemas.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { type PageParameters, pages } from '../../follow/pages.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { asOne, take } from '../../../http/answers.ts'
 import type { ContextView } from '../../../operations/window/schemas.ts'
-import { asOne, take } from '../../client.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { oneLine, safe } from '../../output/text.ts'
 import { type Kit, whole } from '../kit.ts'

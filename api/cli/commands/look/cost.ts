@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import type { Cost } from '../../../operations/numbers/cost-schemas.ts'
-import { take } from '../../client.ts'
 import { EXIT } from '../../exit.ts'
 import { dollars } from '../../output/units.ts'
 import { choice, type Kit } from '../kit.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import type { Measured } from '../../../operations/numbers/schemas.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import type { Kit } from '../kit.ts'

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type Client, take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
+import type { Client } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { openBrowser } from '../../open-browser.ts'

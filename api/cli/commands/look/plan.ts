@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { taskProgress, unfinishedDependencies } from '../../../../domain/agent/tasks/state.ts'
+import { take } from '../../../http/answers.ts'
 import type { PlanView } from '../../../operations/plan/schemas.ts'
-import { take } from '../../client.ts'
 import { EXIT } from '../../exit.ts'
 import { oneLine, safe } from '../../output/text.ts'
 import type { Kit } from '../kit.ts'

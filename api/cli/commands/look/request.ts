@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import type { SentRequests } from '../../../operations/window/request-schemas.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { safeJson } from '../../output/text.ts'

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { refusal } from '../../client.ts'
+import { refusal } from '../../../http/answers.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { safe } from '../../output/text.ts'

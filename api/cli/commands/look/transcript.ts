@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { Refused, take } from '../../../http/answers.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { SentRequests } from '../../../operations/window/request-schemas.ts'
-import { Refused, take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { eventPages } from '../../follow/pages.ts'
 import { safe } from '../../output/text.ts'

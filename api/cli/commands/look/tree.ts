@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { serverEvents } from '../../follow/server-events.ts'

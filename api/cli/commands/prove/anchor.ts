@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { ANCHOR_KINDS } from '../../../../domain/proof/events.ts'
 import { counted } from '../../../../projections/engine/text.ts'
-import { take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
 

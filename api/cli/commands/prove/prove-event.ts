@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
 

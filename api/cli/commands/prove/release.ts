@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { oneLine } from '../../output/text.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import { agreed } from '../../ask/choose.ts'
-import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { accepted, acceptedLines, fetchLossReport, lossLines } from '../../output/loss-text.ts'

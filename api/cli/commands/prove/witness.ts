@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
 import { EXIT } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
 

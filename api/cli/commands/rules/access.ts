@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { RIGHTS, type Right, ROLES, type Role } from '../../../../domain/access/rights.ts'
-import { take } from '../../client.ts'
+import { take } from '../../../http/answers.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import type { Kit } from '../kit.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { asOne, take } from '../../../http/answers.ts'
 import type { PermissionList } from '../../../operations/permissions/schemas.ts'
-import { asOne, take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { oneLine } from '../../output/text.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { take } from '../../../http/answers.ts'
 import type { Tools } from '../../../operations/definitions/schemas.ts'
-import { take } from '../../client.ts'
 import { EXIT } from '../../exit.ts'
 import { alone, type Kit } from '../kit.ts'
 

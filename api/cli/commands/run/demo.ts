@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { playDocument } from '../../../demo/document.ts'
 import { demoScript, freshDemo, TASK } from '../../../demo/project.ts'
-import { startConfined } from '../../../demo/start.ts'
+import { startDemoRun } from '../../../demo/start.ts'
 import { tellStory } from '../../../demo/story.ts'
 import { playTeam } from '../../../demo/team.ts'
-import { envName, onServers } from '../../../process/config/config.ts'
+import { envName, onServers } from '../../../process/config/settings.ts'
 import { Context, type GlobalOptions } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
@@ -19,7 +19,7 @@ interface DemoOptions {
 
 function startJob(ctx: Context, model: string | null, workspace: string): Promise<string> {
   const approve = ['write_file', 'run_command']
-  return startConfined(ctx, { task: TASK, role: 'coder', workspace, approve, ...(model === null ? {} : { model }) })
+  return startDemoRun(ctx, { task: TASK, role: 'coder', workspace, approve, ...(model === null ? {} : { model }) })
 }
 
 /** Plays the demo, then shows the recorded events and commands to try next. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { counted } from '../../../../projections/engine/text.ts'
+import { asOne, Refused, take } from '../../../http/answers.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
-import { asOne, Refused, take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { runPages } from '../../follow/pages.ts'

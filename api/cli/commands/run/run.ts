@@ -4,14 +4,14 @@ import type { Command } from 'commander'
 import { ROLES } from '../../../../domain/agent/definition/roles.ts'
 import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS } from '../../../../domain/calls/policy-schema.ts'
 import { ContextManagementConfig, RecoveryConfig, TreeLimits } from '../../../../domain/tree/spec.ts'
+import { take } from '../../../http/answers.ts'
 import { DEFAULT_TURNS } from '../../../operations/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../../operations/runs/start-schemas.ts'
-import { take } from '../../client.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { followAgent } from '../../follow/follow-agent.ts'
 import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, some, whole } from '../kit.ts'
-import { knowledgeFrom, pairs, routingFrom } from '../look/run-files.ts'
+import { knowledgeFrom, pairs, routingFrom } from './file-options.ts'
 
 interface RunOptions {
   role?: string

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { operatorText, type Tell } from '../../../operations/notices.ts'
-import { onServers } from '../../../process/config/config.ts'
+import { onServers } from '../../../process/config/settings.ts'
 import { tellOutages } from '../../../process/servers/outages.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'

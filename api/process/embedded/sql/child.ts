@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Collected, cellOf } from '../../../operations/sql/auditor.ts'
-import { openSql } from '../audit.ts'
+import { openSql } from '../open-sql.ts'
 import type { FromChild, ToChild } from './process-auditor.ts'
 import { NoQuestion, onlyReading, question } from './statement.ts'
 

@@ -2,7 +2,7 @@ import { shortened } from '../../../../domain/log/errors.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import { lossText } from '../../../operations/losses/loss.ts'
 import type { Tables } from '../../tables/table-answers.ts'
-import type { LossGate } from './gate.ts'
+import type { LossGate } from './loss-gate.ts'
 
 /** Tables that are replaced when an open loss of the log is accepted. */
 export class LateTables implements Tables {

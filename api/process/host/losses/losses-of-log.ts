@@ -2,8 +2,8 @@ import { echo } from '../../../../domain/log/issues.ts'
 import type { RuntimePorts } from '../../../../domain/ports/runtime.ts'
 import type { Acceptance, Losses } from '../../../operations/losses/losses.ts'
 import { Problem } from '../../../operations/problem.ts'
-import { findLoss, type Witnesses } from './find.ts'
-import type { HeadRead, LossGate } from './gate.ts'
+import { findLoss, type Witnesses } from './find-loss.ts'
+import type { HeadRead, LossGate } from './loss-gate.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
 /**

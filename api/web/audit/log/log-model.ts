@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
+import { refusal, take } from '../../../http/answers.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
-import { api, errorText, refusalOf, send, take } from '../../client/api.ts'
+import { api, errorText, send } from '../../client/api.ts'
 import { EventCache, type ReadEvents } from '../../run/event-cache.ts'
 
 /** Events in memory while the page follows the log. The oldest are dropped first. */
@@ -84,7 +85,7 @@ export class LogModel {
         headers: { accept: 'application/x-ndjson' },
         signal: over.signal,
       })
-      if (!answer.ok || answer.body === null) throw await refusalOf(answer)
+      if (!answer.ok || answer.body === null) throw await refusal(answer)
       const part: EventView[] = []
       for await (const line of lines(answer.body)) {
         part.push(JSON.parse(line) as EventView)

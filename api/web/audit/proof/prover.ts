@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
-import { api, errorText, Refused, take } from '../../client/api.ts'
+import { Refused, take } from '../../../http/answers.ts'
+import { api, errorText } from '../../client/api.ts'
 
 /** The result of the proof of a run or a document. */
 export interface Proved {

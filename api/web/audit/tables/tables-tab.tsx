@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, errorText, take } from '../../client/api.ts'
+import { take } from '../../../http/answers.ts'
+import { api, errorText } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import { countText, instant } from '../../parts/format.ts'

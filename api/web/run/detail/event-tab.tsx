@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { substance } from '../../../cli/output/event-text.ts'
+import { substance } from '../../../cli/output/event-row.ts'
 import { bytes } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { setQuery } from '../../page/router.ts'

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, take } from '../../client/api.ts'
+import { take } from '../../../http/answers.ts'
+import { api } from '../../client/api.ts'
 import { countText } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { take } from '../../../http/answers.ts'
 import type { Trace } from '../../../operations/trace/schemas.ts'
-import { api, take } from '../../client/api.ts'
+import { api } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { countText, instant } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'

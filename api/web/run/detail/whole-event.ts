@@ -1,5 +1,6 @@
+import { take } from '../../../http/answers.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
-import { api, take } from '../../client/api.ts'
+import { api } from '../../client/api.ts'
 
 /** Reads an event with its full payload. Rejects if the event does not exist yet. */
 export async function wholeEvent(agentId: string, revision: number): Promise<EventView> {

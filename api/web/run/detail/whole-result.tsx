@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { errorText, refusalOf, send } from '../../client/api.ts'
+import { refusal } from '../../../http/answers.ts'
+import { errorText, send } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
 
 /** Bytes per request. */
@@ -17,7 +18,7 @@ export function WholeResult({ toolCallId, about }: { toolCallId: string; about: 
       const from = parts.length * PART
       const range = `bytes=${from}-${from + PART - 1}`
       const answer = await send(`/v1/results/${encodeURIComponent(toolCallId)}`, { headers: { range } })
-      if (!answer.ok) throw await refusalOf(answer)
+      if (!answer.ok) throw await refusal(answer)
       const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1] ?? 0)
       const isLast = from + PART >= size
       const text = utf8.current.decode(await answer.arrayBuffer(), { stream: !isLast })

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { take } from '../../../http/answers.ts'
 import type { FileBlame } from '../../../operations/files/schemas.ts'
-import { api, take } from '../../client/api.ts'
+import { api } from '../../client/api.ts'
 import { jump, setQuery } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'

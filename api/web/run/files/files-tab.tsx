@@ -1,4 +1,5 @@
-import { api, take } from '../../client/api.ts'
+import { take } from '../../../http/answers.ts'
+import { api } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'

@@ -1,4 +1,4 @@
-import { substance } from '../../../cli/output/event-text.ts'
+import { substance } from '../../../cli/output/event-row.ts'
 import { clock } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'

@@ -1,5 +1,5 @@
 import type { Block } from '../../../../domain/calls/content.ts'
-import { substance } from '../../../cli/output/event-text.ts'
+import { substance } from '../../../cli/output/event-row.ts'
 import { isFailure } from '../../../cli/output/event-words.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'

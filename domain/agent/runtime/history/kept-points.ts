@@ -1,8 +1,8 @@
 import { ERASED_FACT } from '../../../log/erased.ts'
 import { agentStream } from '../../../log/ids.ts'
 import type { EventLog } from '../../../ports/index.ts'
-import type { Transcript } from '../../state/messages.ts'
 import type { PointDetails } from '../../state/point-details.ts'
+import type { Transcript } from '../../state/transcript.ts'
 
 /** The most bytes of event bodies behind all cached points. */
 const KEPT_BYTES = 32 * 1024 * 1024

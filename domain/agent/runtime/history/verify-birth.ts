@@ -3,7 +3,7 @@ import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header } from '../../../log/envelope.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
-import type { ProofProblem } from '../../../stream/runtime/proof.ts'
+import type { ProofProblem } from '../../../stream/runtime/stream-proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 
 // A child whose birth is missing in its parent's stream, after an accepted loss, is an orphan. No process drives it.

@@ -1,7 +1,7 @@
 import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../../log/envelope.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
-import type { ProofProblem } from '../../../stream/runtime/proof.ts'
+import type { ProofProblem } from '../../../stream/runtime/stream-proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { EventOf } from '../../events/events.ts'
 

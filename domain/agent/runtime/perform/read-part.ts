@@ -1,7 +1,7 @@
-import { decodeText } from '../../../calls/bounded.ts'
 import { ToolError } from '../../../calls/errors.ts'
 import { wholeEnd, wholeStart } from '../../../calls/kept-text.ts'
 import { readerOf, readOnNote } from '../../../calls/tools/tools.ts'
+import { decodeText } from '../../../calls/truncate.ts'
 import { LogError } from '../../../log/errors.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { Examination } from '../../control/control-tool.ts'

@@ -1,9 +1,9 @@
-import { decodeText } from '../../../calls/bounded.ts'
 import { ToolError } from '../../../calls/errors.ts'
 import { wholeEnd, wholeStart } from '../../../calls/kept-text.ts'
+import { decodeText } from '../../../calls/truncate.ts'
 import type { Examination } from '../../control/control-tool.ts'
 import { messageText } from '../../rules/history-text.ts'
-import type { Transcript } from '../../state/messages.ts'
+import type { Transcript } from '../../state/transcript.ts'
 
 /** The messages of the model, hidden or not, with the turn of each. */
 export type TurnMessages = Pick<Transcript, 'messages' | 'turns'>

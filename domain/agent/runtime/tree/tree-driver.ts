@@ -16,18 +16,15 @@ import { isFinished } from '../../state/state.ts'
 import { idleEnd } from '../drive-end.ts'
 import { Driver } from '../driver.ts'
 import type { Mailboxes } from '../mailboxes.ts'
-import { missingTools, mustHaveTools } from '../tools-here.ts'
+import { missingTools, mustHaveTools } from '../missing-tools.ts'
 import { unknownAgent } from '../unknown-agent.ts'
-import { endOfRun } from './ends.ts'
+import { endOfRun } from './end-of-run.ts'
 import { mayHelp } from './may-help.ts'
 import type { Member } from './member.ts'
 import { Members } from './members.ts'
 
 /** The time that a stopped driver has to record its outcomes and a version of the files, in ms. */
 const STOP_LIMIT_MS = 3 * 60_000
-
-/** The default number of concurrently working agents of a run (CONTRACTS 4). */
-const AT_ONCE = 5
 
 /**
  * Drives the root of a run and all its descendants, and delivers obligations between them, until the run has ended or
@@ -67,7 +64,7 @@ export class TreeDriver {
       recorded: (events) => this.recorded(events),
       failed: (error) => this.fail(error),
     })
-    this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
+    this.leases = new TreeLeases(ports, { runId, stopped: this.stopped })
     this.others = ports.delegated?.children(ports, {
       ...{ parents: mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
       moved: () => this.alarm.poke(),

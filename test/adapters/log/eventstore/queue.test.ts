@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AT_ONCE, Slots } from '../../../../adapters/eventstore/slots.ts'
+import { AT_ONCE, Slots } from '../../../../adapters/eventstore/append-slots.ts'
 import { expectOnce, openLog, standIn } from '../../../support/eventstore/logs.ts'
 import { NEW, Sealer, tipOf } from '../../../support/log/sealing.ts'
 
