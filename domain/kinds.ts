@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { access } from './access/kind.ts'
 import { agent } from './agent/decide/aggregate.ts'
 import { document, gateway } from './document/stream/aggregate.ts'
 import { external } from './external/aggregate.ts'
@@ -12,7 +13,7 @@ import { proof } from './proof/kind.ts'
 import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 
-const OWN = [agent, document, gateway, external, context, memory, proof] as const
+const OWN = [agent, document, gateway, external, context, memory, proof, access] as const
 
 /** The bodies of the events in streams without a state: `log-meta`, and claims of idempotency keys. */
 interface StatelessBodies {

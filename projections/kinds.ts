@@ -1,3 +1,4 @@
+import { accessRows } from './access/index.ts'
 import { agentRowRules } from './agent/rows/index.ts'
 import { documentRows, gatewayRows } from './document/index.ts'
 import type { StreamKind } from './engine/changes/stream-kind.ts'
@@ -7,7 +8,7 @@ import { memoryRows } from './memory/index.ts'
 import { proofRows } from './proof/index.ts'
 import { contextRows } from './store/index.ts'
 
-const OWN = [agentRowRules, documentRows, gatewayRows, externalRows, memoryRows, contextRows, proofRows] as const
+const OWN = [agentRowRules, documentRows, gatewayRows, externalRows, memoryRows, contextRows, proofRows, accessRows] as const
 
 const kinds = new Map<string, StreamKind>()
 const tables = new Map<string, TableSpec>()

@@ -67,9 +67,13 @@ export class Context {
     })
   }
 
-  /** The name of the person: `--by` or the setting, otherwise the user of the operating system. */
-  get by(): string {
+  /**
+   * The name of the person: `--by` or the setting, otherwise the user of the operating system. Undefined: the key of
+   * this command line names the person.
+   */
+  get by(): string | undefined {
     if (this.config.by !== null) return this.config.by
+    if (this.config.key !== null) return undefined
     try {
       return userInfo().username
     } catch {

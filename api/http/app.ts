@@ -2,11 +2,12 @@ import { HTTPException } from 'hono/http-exception'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
-import { declaredGuard } from './declared-guard.ts'
+import { identityGuard, mustNameRights, rightGuard } from './access-guards.ts'
+import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
 import { streamRoutes } from './event-streams.ts'
 import { exportRoutes } from './exports.ts'
-import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { hostGuard, jsonGuard, sizeGuard } from './guards.ts'
 import { metricsRoutes } from './metrics.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
@@ -83,15 +84,17 @@ export function createApp(s: Services, options: AppOptions) {
   })
   const ended = new EndedSessions(options.endedSessions ?? null, s.clock.now())
   const sessions = new WebSessions({ ended, token: options.token, random: s.random, clock: s.clock })
+  const find = routesOf(() => root.openAPIRegistry.definitions)
   root.use(
     hostGuard(options.hosts),
     answerHeaders,
     pageFiles(),
-    tokenGuard(options.token, sessions),
+    identityGuard(s, options.token, sessions),
+    rightGuard(s, find),
     sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? bodyLimitOf(path)),
     jsonGuard((path) => readsItsBody(path) || witnessBodyLimit(path) !== null),
   )
-  root.use(declaredGuard(() => root.openAPIRegistry.definitions))
+  root.use(declaredGuard(find))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
@@ -107,6 +110,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   // Operations of added kinds have no types in the client.
   root.route('/', operationRoutes(s, ADDED_OPERATIONS))
+  mustNameRights(declaredOf(root.openAPIRegistry.definitions).values())
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)

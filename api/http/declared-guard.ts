@@ -1,7 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { z } from 'zod'
+import type { Right } from '../../domain/access/rights.ts'
 import { echo } from '../../domain/log/issues.ts'
 import { membersOf } from '../operations/operation.ts'
 import { Problem } from '../operations/problem.ts'
@@ -9,8 +10,13 @@ import type { HttpCode } from './status.ts'
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
 
-/** The declarations of a route: names of query parameters and headers, and whether it requires a body. */
+/** The declarations of a route: its right, names of query parameters and headers, and whether it requires a body. */
 export interface Declared {
+  readonly operation: string
+  /** Null: the route declares none. */
+  readonly right: Right | null
+  /** Everyone may, also without a token. */
+  readonly open: boolean
   readonly query: readonly string[]
   readonly header: readonly string[]
   readonly wantsBody: boolean
@@ -26,8 +32,12 @@ export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declar
   new Map(
     definitions.flatMap((one) => {
       if (one.type !== 'route') return []
-      const { method, path, request } = one.route
+      const { method, path, request, operationId, security } = one.route
+      const { 'x-keepup-right': right } = one.route as { readonly 'x-keepup-right'?: Right }
       const declared = {
+        operation: operationId ?? path,
+        right: right ?? null,
+        open: security !== undefined,
         query: namesOf(request?.query),
         header: namesOf(request?.headers),
         wantsBody: request?.body?.required === true,
@@ -36,6 +46,19 @@ export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declar
     }),
   )
 
+/** Finds the declarations of the route of a request. */
+export type FindRoute = (c: Context) => Declared | undefined
+
+/** The declarations of an app's routes. Reads them at the first request, when the app has all its routes. */
+export function routesOf(definitions: () => Definitions): FindRoute {
+  let routes: ReadonlyMap<string, Declared> | null = null
+  return (c) => {
+    routes ??= declaredOf(definitions())
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+    return routes.get(`${method} ${matchedRoutes(c).at(-1)?.path ?? ''}`)
+  }
+}
+
 /** Headers that change the meaning of a request. A route that ignores one must refuse it. */
 const MEANING = ['if-match', 'idempotency-key']
 
@@ -43,28 +66,25 @@ const MEANING = ['if-match', 'idempotency-key']
  * Refuses undeclared query parameters and {@link MEANING} headers, so that a typing error is not silent. Also refuses
  * requests without a required body.
  */
-export function declaredGuard(definitions: () => Definitions): MiddlewareHandler {
-  let routes: ReadonlyMap<string, Declared> | null = null
+export function declaredGuard(find: FindRoute): MiddlewareHandler {
   return async (c, next) => {
     const asked = Object.keys(c.req.query())
     const reads = c.req.method === 'GET'
     const meant = reads ? [] : MEANING.filter((name) => c.req.header(name) !== undefined)
     const bodiless = !reads && c.req.raw.body === null
     if (asked.length + meant.length === 0 && !bodiless) return next()
-    routes ??= declaredOf(definitions())
-    const path = matchedRoutes(c).at(-1)?.path ?? ''
-    const known = routes.get(`${c.req.method} ${path}`)
-    if (known === undefined) return next()
-    const unknown = asked.find((name) => !known.query.includes(name))
+    const route = find(c)
+    if (route === undefined) return next()
+    const unknown = asked.find((name) => !route.query.includes(name))
     if (unknown !== undefined) {
-      const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
+      const there = route.query.length ? `known are ${route.query.join(', ')}` : 'this route takes none'
       throw new Problem('INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
     }
-    const surplus = meant.find((name) => !known.header.includes(name))
+    const surplus = meant.find((name) => !route.header.includes(name))
     if (surplus !== undefined) {
       throw new Problem('INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
     }
-    if (bodiless && known.wantsBody)
+    if (bodiless && route.wantsBody)
       throw new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     await next()
   }

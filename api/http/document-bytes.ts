@@ -4,9 +4,10 @@ import { personOf } from '../operations/document/create-document.ts'
 import { documentAt } from '../operations/document/history.ts'
 import * as schema from '../operations/document/schemas.ts'
 import { documentText, documentView } from '../operations/document/view.ts'
-import { optionsOf, TraceHeaders } from '../operations/headers.ts'
+import { TraceHeaders } from '../operations/headers.ts'
 import { mustWrite } from '../operations/runs/record-command.ts'
 import type { Services } from '../operations/services.ts'
+import { requestOptions } from './access-guards.ts'
 import { envelopeBody } from './envelope-body.ts'
 import { json, newApp, refusals, written } from './new-app.ts'
 
@@ -97,7 +98,7 @@ export function documentRoutes(s: Services) {
     .openapi(envelopes, async (c) => {
       mustWrite(s)
       const sent = envelopeBody(new Uint8Array(await c.req.arrayBuffer()))
-      const caller = personOf(c.req.valid('query').by, optionsOf(c.req.valid('header')))
+      const caller = personOf(c.req.valid('query').by, requestOptions(c, c.req.valid('header')))
       const { status, body: answer } = await s.documents.envelope(c.req.valid('param').id, sent, caller)
       // A repeated answer is read from the log, where the order of members is canonical.
       const headers = { 'content-type': 'application/json' }
@@ -106,7 +107,7 @@ export function documentRoutes(s: Services) {
     .openapi(imports, async (c) => {
       mustWrite(s)
       const update = new Uint8Array(await c.req.arrayBuffer())
-      const caller = personOf(c.req.valid('query').by, optionsOf(c.req.valid('header')))
+      const caller = personOf(c.req.valid('query').by, requestOptions(c, c.req.valid('header')))
       const done = await s.documents.import(c.req.valid('param').id, update, caller)
       return c.json(done, 200, { etag: `"${done.revision}"` })
     })

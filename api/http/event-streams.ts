@@ -49,7 +49,7 @@ const live = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/live',
   operationId: 'streamRunNews',
-  'x-keepup-right': 'runs.read',
+  'x-keepup-right': 'bodies.read',
   summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
   request: { params: RunId },
   responses: {

@@ -2,12 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { echo } from '../../domain/log/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from '../operations/problem.ts'
-import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
-import { bearsSession, codeOf } from './sessions/session-guard.ts'
-import type { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
-import { TokenError, tokenMatches } from './token.ts'
-import { isWitnessRoute } from './witness-routes.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
@@ -32,49 +27,6 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
     if (origin !== undefined && !(URL.canParse(origin) && names.has(hostName(new URL(origin).host)))) {
       throw new Problem<HttpCode>('ORIGIN_REFUSED', 'requests of other sites are not served')
     }
-    await next()
-  }
-}
-
-/** Methods and paths of the operations that need no token: monitors ask them. */
-const openEndpoints = (): ReadonlySet<string> =>
-  new Set([...OPERATIONS, ...ADDED_OPERATIONS].filter(({ right }) => right === null).map(({ http }) => http))
-
-const NO_TOKEN =
-  'the token file in the data folder cannot be used: it is another user’s, readable for others, or holds no token; ' +
-  'delete it, and a new one is made'
-
-function orNone(token: () => string): string | null {
-  try {
-    return token()
-  } catch (error) {
-    if (error instanceof TokenError) return null
-    throw error
-  }
-}
-
-/** Only holders of the token may create codes: a session must not create further sessions. */
-const TOKEN_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
-/** The route that exchanges a code for a session. It checks the code itself. */
-const EXCHANGE = '/v1/session'
-
-/** Requires `Authorization: Bearer <token>` or a session of the page, except on the routes for monitors and logs. */
-export function tokenGuard(token: () => string, sessions: WebSessions): MiddlewareHandler {
-  const open = openEndpoints()
-  return async (c, next) => {
-    // Read the token before the check of open routes. So a health check recreates a deleted token file.
-    const wanted = orNone(token)
-    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
-    if (open.has(`${method} ${c.req.path}`) || isWitnessRoute(method, c.req.path)) return next()
-    if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
-    const said = c.req.header('authorization')
-    if (c.req.method === 'POST' && c.req.path === EXCHANGE && codeOf(c) !== null) return next()
-    if (said === undefined && !TOKEN_ONLY.has(c.req.path) && bearsSession(c, sessions)) return next()
-    if (!tokenMatches(said, wanted))
-      throw new Problem<HttpCode>(
-        'UNAUTHORIZED',
-        'send "Authorization: Bearer <token>"; the token is in the data folder',
-      )
     await next()
   }
 }

@@ -1,8 +1,8 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { optionsOf } from '../operations/headers.ts'
 import { type AnswerStatus, type AnyOperation, JsonPieces, WithStatus } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
+import { identityIn, requestOptions } from './access-guards.ts'
 import { current } from './lag-headers.ts'
 import { isOverNetwork } from './network.ts'
 import { body, json, newApp, refusals } from './new-app.ts'
@@ -58,7 +58,11 @@ function handlerOf(operation: AnyOperation, s: Services) {
       input[part] === undefined ? {} : { [part]: valid.call(c.req, target) }
     const asked = { ...read('params', 'param'), ...read('query', 'query'), ...read('body', 'json') }
     const headers = input.headers === undefined ? {} : (valid.call(c.req, 'header') as object)
-    const answered = await run(s, asked, { options: optionsOf(headers), overNetwork: isOverNetwork(c) })
+    const answered = await run(s, asked, {
+      options: requestOptions(c, headers),
+      identity: identityIn(c),
+      overNetwork: isOverNetwork(c),
+    })
     if (answered instanceof JsonPieces) return piecesOf(c, answered)
     const { status, output } = answered instanceof WithStatus ? answered : new WithStatus(200, answered)
     const at = revision?.(output)

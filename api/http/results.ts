@@ -14,7 +14,7 @@ const result = createRoute({
   method: 'get',
   path: '/v1/results/{toolCallId}',
   operationId: 'getToolResult',
-  'x-keepup-right': 'runs.read',
+  'x-keepup-right': 'bodies.read',
   summary: 'The whole result of a call that has ended, as text; what is no text, as JSON; of a failed call its message',
   description:
     'A `Range` of bytes gives a part of it. It is proved before it is sent (for parts, once in a process): one that was ' +

@@ -11,7 +11,6 @@ export type HttpCode =
   | 'RANGE_INVALID'
   | 'REQUEST_BROKEN_OFF'
   | 'REQUEST_TOO_LARGE'
-  | 'UNAUTHORIZED'
 
 const all = <Code extends string>(status: number, ...codes: readonly Code[]) =>
   Object.fromEntries(codes.map((code) => [code, status])) as Record<Code, number>
@@ -21,7 +20,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(400, 'CORRELATION_ID_REFUSED', 'CURSOR_INVALID', 'INVALID_JSON', 'INVALID_REQUEST', 'REQUEST_BROKEN_OFF'),
   ...all(400, 'INVALID_VARIABLE', 'UPDATE_MALFORMED', 'UPDATE_OF_GATEWAY'),
   ...all(401, 'UNAUTHORIZED'),
-  ...all(403, 'AGENT_NOT_ALLOWED'),
+  ...all(403, 'AGENT_NOT_ALLOWED', 'BY_REFUSED', 'FORBIDDEN'),
   ...all(403, 'HOST_REFUSED', 'ORIGIN_REFUSED'),
   ...all(404, 'DOCUMENT_UNKNOWN', 'EVENT_UNKNOWN', 'MEMORY_UNKNOWN', 'NOT_FOUND', 'POINT_UNKNOWN', 'RUN_UNKNOWN'),
   ...all(404, 'STORE_UNKNOWN', 'VARIABLE_NOT_FOUND'),

@@ -65,9 +65,12 @@ function stampOf(path: string): string | null {
   return stat === undefined ? null : `${stat.ino}:${stat.ctimeNs}:${stat.size}`
 }
 
+/** The credential in an `Authorization` header. Empty: none. */
+export const bearerOf = (header: string | undefined): string => /^Bearer +(\S+)$/i.exec(header ?? '')?.[1] ?? ''
+
 /** Constant-time check of an `Authorization` header. */
 export function tokenMatches(header: string | undefined, token: string): boolean {
-  const given = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1] ?? ''
+  const given = bearerOf(header)
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token))
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { issuesOf, issuesText } from '../../domain/log/issues.ts'
+import { mustHave } from '../operations/access/identity.ts'
 import {
   type AnyOperation,
   inputMembers,
@@ -12,6 +12,9 @@ import { Problem } from '../operations/problem.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
+
+import { parsed } from './parsed.ts'
+import type { Callers } from './sender.ts'
 
 // The library's methods for the operations of the table.
 
@@ -49,28 +52,20 @@ export type RowOf<N extends ListName> = RowIn<Answer<Named[N]>>
 /** The request for rows. `limit`: the most rows. */
 export type RowsAsked<N extends ListName> = Omit<Asked<Named[N]>, 'limit' | 'after'> & { readonly limit?: number }
 
-/** Reports all faults of a value in one sentence, without the values, which may be secrets. */
-export function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const { success, data, error } = schema.safeParse(value)
-  if (success) return data
-  const issues = issuesOf(error)
-  throw new Problem('INVALID_REQUEST', issuesText(issues), issues)
-}
-
-/** `by`: the default person. */
-export function callsOf(s: Services, by: string): Calls {
+export function callsOf(s: Services, callers: Callers): Calls {
   const operations: readonly AnyOperation[] = [...OPERATIONS, ...ADDED_OPERATIONS]
   const methods = operations.map((one) => [
     one.name,
-    (asked: Readonly<Record<string, unknown>> = {}, options: RequestOptions = {}) => call(s, one, by, asked, options),
+    (asked: Readonly<Record<string, unknown>> = {}, options: RequestOptions = {}) =>
+      call(s, one, callers, asked, options),
   ])
   return Object.assign({} as Calls, Object.fromEntries(methods))
 }
 
 async function call(
   s: Services,
-  { name, input, awaitsTables, run }: AnyOperation,
-  by: string,
+  { name, http, right, input, awaitsTables, run }: AnyOperation,
+  callers: Callers,
   asked: Readonly<Record<string, unknown>>,
   options: RequestOptions,
 ): Promise<unknown> {
@@ -80,15 +75,21 @@ async function call(
     const known = Object.values(members).flatMap(Object.keys)
     throw new Problem('INVALID_REQUEST', `${name} takes no "${unknown[0]}"; give ${known.join(', ')}`)
   }
-  if ('by' in members.body) parts.body = { by, ...parts.body }
+  const { identity, by, options: who } = await callers.caller(asked.by as string | undefined)
+  if ('by' in members.body && by !== undefined) parts.body = { ...parts.body, by }
   const checked: Record<string, unknown> = {}
   for (const part of ['params', 'query', 'body'] as const)
     if (input[part] !== undefined) checked[part] = parsed(input[part], parts[part])
+  if (identity !== null && right !== null)
+    mustHave(s, identity, right, { operation: name, run: runOf(http, parts.params) })
   if (awaitsTables) await s.read.caughtUp()
-  const answered: unknown = await run(s, checked, { options, overNetwork: false })
+  const answered: unknown = await run(s, checked, { options: { ...options, ...who }, identity, overNetwork: false })
   if (answered instanceof JsonPieces) return read(answered)
   return answered instanceof WithStatus ? answered.output : answered
 }
+
+const runOf = (http: string, { id }: Readonly<Record<string, unknown>>): string | null =>
+  http.includes(' /v1/runs/{id}') && typeof id === 'string' ? id : null
 
 async function read({ pieces }: JsonPieces): Promise<unknown> {
   const parts: Buffer[] = []

@@ -29,17 +29,18 @@ import type { StartedRun } from '../operations/runs/schemas.ts'
 import { ForkBody } from '../operations/runs/schemas.ts'
 import { startRun } from '../operations/runs/start-run.ts'
 import { OWN_AGENT, StartRun } from '../operations/runs/start-schemas.ts'
-import { By } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { askSql } from '../operations/sql/ask.ts'
 import { type SqlAnswer, SqlQuestion } from '../operations/sql/schemas.ts'
 import type { Config } from '../process/config/config.ts'
 import { work } from '../process/drives/work.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
-import { type Calls, callsOf, type ListName, parsed, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
+import { type Calls, callsOf, type ListName, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
 import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
+import { parsed } from './parsed.ts'
 import type { Saying } from './sender.ts'
+import { Callers } from './sender.ts'
 import { externalRunsOf } from './spawning.ts'
 import { requestFromOptions, type StartOptions } from './start-options.ts'
 
@@ -148,13 +149,12 @@ const keyed = (key: string | undefined): RequestOptions => (key === undefined ? 
 /** The library's interface over built services. `by`: the default person of commands. `close`: ends the services. */
 export function keepUpOf(
   services: Services,
-  { by, leaseMs }: Pick<Config, 'by' | 'leaseMs'>,
+  { by, key, leaseMs }: Pick<Config, 'by' | 'key' | 'leaseMs'>,
   close: () => Promise<void>,
 ): KeepUp {
   const ending = new AbortController()
-  const person = by ?? 'anonymous'
-  const asker = (said: string | undefined) => parsed(By, said ?? person)
-  const calls = callsOf(services, person)
+  const callers = new Callers(services, { name: by ?? 'anonymous', key: key ?? undefined })
+  const calls = callsOf(services, callers)
   const end = () => {
     ending.abort(new Error('keepup was closed'))
     return close()
@@ -169,11 +169,12 @@ export function keepUpOf(
     },
     pack: (choice = {}) => writePack(services, parsed(PackChoice, choice)),
     checkPack: (pack, { policy } = {}) => checkPack(pack, policy),
-    messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
-    documents: documentsOf(services, { asker, ending: ending.signal }),
+    messages: messageBusOf(services, { callers, parsed, ending: ending.signal }),
+    documents: documentsOf(services, { callers, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestFromOptions(options))
-      return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)
+      const caller = await callers.caller(asked.by)
+      return startRun(services, { ...asked, by: caller.by }, { ...keyed(options.key), ...caller.options }, false)
     },
     async drive(runId, { onText } = {}) {
       const over = new AbortController()
@@ -199,22 +200,24 @@ export function keepUpOf(
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
     async runAgent(kind, request, said) {
-      const who = asker(said)
-      if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
-      return externalAgents(services).run(kind, request, { by: actorOf('user', who) })
+      const { by, options } = await callers.caller(said)
+      if (kind === OWN_AGENT) return runOwnAgent(services, request, { by, options })
+      return externalAgents(services).run(kind, request, { by: actorOf('user', by, options) })
     },
     agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {
-      return externalRunsOf(services, () => actorOf('user', asker(undefined)))
+      return externalRunsOf(services, () => callers.actor())
     },
-    contextStore: (name, said) => services.contexts.open(name, actorOf('user', asker(said))),
+    contextStore: (name, said) => services.contexts.open(name, callers.actor(said)),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const kind = ['decide_approval', 'resolve_doubt', 'revoke_permission', 'standing_approval'].includes(checked.kind)
         ? 'approver'
         : 'user'
-      const actor = { kind, id: asker(said), claimed: true } as const
-      return recordCommand(services, { agentId, command: checked, actor, options: keyed(key), drive: 'wake' })
+      const { by, options: who } = await callers.caller(said)
+      const options = { ...keyed(key), ...who }
+      const actor = actorOf(kind, by, options)
+      return recordCommand(services, { agentId, command: checked, actor, options, drive: 'wake' })
     },
     async run(runId) {
       await services.read.caughtUp()
@@ -234,7 +237,9 @@ export function keepUpOf(
     compare: (runId, other) => compareRunHistories(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
-      const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
+      const caller = await callers.caller(by)
+      const asking = { ...keyed(key), ...caller.options }
+      const who = { by: caller.by, drive: options.drive ?? false, here: false, options: asking }
       return forkRun(services, agent ?? runId, { ...asked, at }, who)
     },
     close: end,

@@ -98,5 +98,6 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
     tcp: false,
     onFault: (error, path) => process.emitWarning(`keepup: ${path}: ${error instanceof Error ? error.message : error}`),
   })
+  await services.access.state()
   return keepUpOf(services, config, () => backend.close())
 }

@@ -17,6 +17,7 @@ import { OWN_AGENT, StartRun } from '../operations/runs/start-schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { followRun } from './follow-run.ts'
 import { ownEvents } from './own-events.ts'
+import type { Caller } from './sender.ts'
 
 /** Events after which a waiting run can continue. */
 const GOES_ON: ReadonlySet<string> = new Set(['approval_decided', 'tool_call_resolved', 'user_input', 'resumed'])
@@ -26,7 +27,11 @@ const READ = 32
  * Runs keepup's own agent through the Universal Agent API. There is no external stream: the events come from the run.
  * DONE is exit code 0, ERROR is 1. Rejects with an AgentError like `AgentGateway.run`.
  */
-export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: string): Promise<AgentRunHandle> {
+export async function runOwnAgent(
+  s: Services,
+  asked: AgentRunRequest,
+  { by, options }: Pick<Caller, 'by' | 'options'>,
+): Promise<AgentRunHandle> {
   const request = checkRequest(asked, {
     kind: OWN_AGENT,
     capabilities: OWN_CAPABILITIES,
@@ -35,8 +40,8 @@ export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: strin
   const { prompt: task, workingDir: workspace, extensions } = request
   const start = StartRun.parse({ task, workspace, model: extensions?.['agent_api.config.model.v1'], drive: true, by })
   try {
-    const { runId } = await startRun(s, start, {})
-    return new OwnRun(s, runId, { by: actorOf('user', by), timeoutMs: request.timeoutMs })
+    const { runId } = await startRun(s, start, options)
+    return new OwnRun(s, runId, { by: actorOf('user', by, options), timeoutMs: request.timeoutMs })
   } catch (error) {
     const problem = asProblem(error)
     throw problem === null ? error : new AgentError('Backend', problem.message, { cause: error })

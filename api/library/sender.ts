@@ -1,5 +1,51 @@
+import type { Identity } from '../../domain/access/runtime/access-gate.ts'
+import type { AccessState } from '../../domain/access/state.ts'
+import type { Actor } from '../../domain/log/envelope.ts'
+import { localIdentity } from '../operations/access/identity.ts'
+import { actorOf, type RequestOptions } from '../operations/runs/request-options.ts'
+import { By } from '../operations/schemas.ts'
+import type { Services } from '../operations/services.ts'
+import { parsed } from './parsed.ts'
+
 /** The person of a command, and an idempotency key. */
 export interface Saying {
   readonly by?: string
   readonly key?: string
+}
+
+/** A caller of the library. `by`: the name for requests; with access on, only a name that the program gave. */
+export interface Caller {
+  readonly identity: Identity | null
+  readonly by: string | undefined
+  readonly options: Pick<RequestOptions, 'principal'>
+}
+
+/** The callers of a library. `name`: the default person. `key`: the key of the program's principal. */
+export class Callers {
+  readonly #services: Services
+  readonly #name: string
+  readonly #key: string | undefined
+
+  constructor(services: Services, { name, key }: { readonly name: string; readonly key?: string | undefined }) {
+    this.#services = services
+    this.#name = name
+    this.#key = key
+  }
+
+  /** The caller of a request by this person. Rejects with UNAUTHORIZED if the program's key is not valid. */
+  async caller(said?: string): Promise<Caller> {
+    return this.#callerOf(said, await this.#services.access.state())
+  }
+
+  /** The actor of a request by this person, with the rights that the last request found. */
+  actor(said?: string): Actor {
+    const { by, options } = this.#callerOf(said, this.#services.access.known)
+    return actorOf('user', by, options)
+  }
+
+  #callerOf(said: string | undefined, state: AccessState | null): Caller {
+    const identity = localIdentity(this.#services, state, this.#key)
+    if (identity === null) return { identity, by: parsed(By, said ?? this.#name), options: {} }
+    return { identity, by: said, options: { principal: identity.principal } }
+  }
 }

@@ -1,32 +1,17 @@
 import type { z } from 'zod'
+import type { Right } from '../../domain/access/rights.ts'
+import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 import type { Services } from './services.ts'
 
 // Every operation of the product is one object. The HTTP routes, the OpenAPI document, the typed client, the library's
 // methods, the MCP tools, the command `call` and the check of rights derive from it.
 
-/** The rights. Each operation needs one at most. */
-export const RIGHTS = [
-  ...(['runs.read', 'runs.start', 'runs.steer', 'runs.decide', 'runs.erase'] as const),
-  ...(['documents.read', 'documents.write', 'memories.read', 'memories.write', 'stores.read', 'stores.write'] as const),
-  // Kinds of streams without rights of their own.
-  ...(['streams.read', 'streams.write', 'streams.erase'] as const),
-  ...([
-    'log.read',
-    'log.verify',
-    'log.repair',
-    'tables.ask',
-    'secrets.write',
-    'system.read',
-    'system.operate',
-  ] as const),
-  'sessions.open',
-] as const
-type Right = (typeof RIGHTS)[number]
-
 /** The caller of an operation. `overNetwork`: the request came over TCP, not from the CLI or the library. */
 export interface OperationCaller {
   readonly options: RequestOptions
+  /** Null: access is off, so the caller has every right. */
+  readonly identity: Identity | null
   readonly overNetwork: boolean
 }
 

@@ -1,3 +1,4 @@
+import type { AccessGate } from '../../domain/access/runtime/access-gate.ts'
 import type { AgentServices, ForkOptions } from '../../domain/agent/runtime/types.ts'
 import type { SeenFile } from '../../domain/calls/question-hash.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
@@ -11,6 +12,7 @@ import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../domain/tree/spec.ts'
 import type { Drivers } from '../process/drives/drivers.ts'
 import type { LiveHub } from '../process/live/hub.ts'
+import type { AccessUses } from './access/uses.ts'
 import type { KnownRoles } from './definitions/roles.ts'
 import type { KnownTools } from './definitions/tools.ts'
 import type { Agents } from './external/agents.ts'
@@ -149,6 +151,9 @@ export interface Services {
   readonly documents: DocumentGateway
   readonly memories: Memories
   readonly contexts: ContextStores
+  /** Identifies principals. */
+  readonly access: AccessGate
+  readonly uses: AccessUses
   /** The streams of any kind. */
   readonly streams: Streams
   readonly plans: PlanPersistence

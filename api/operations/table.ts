@@ -1,3 +1,4 @@
+import { ACCESS_OPERATIONS } from './access/operations.ts'
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
 import { DOCUMENT_OPERATIONS } from './document/operations.ts'
@@ -25,6 +26,7 @@ import { WINDOW_OPERATIONS } from './window/operations.ts'
 
 /** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
 export const OPERATIONS = [
+  ...ACCESS_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...DEFINITION_OPERATIONS,
   ...DOCUMENT_OPERATIONS,

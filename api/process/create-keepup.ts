@@ -1,3 +1,5 @@
+import { access, RIGHTS_ID } from '../../domain/access/kind.ts'
+import { AccessGate } from '../../domain/access/runtime/access-gate.ts'
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { AgentServices } from '../../domain/agent/runtime/types.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
@@ -6,6 +8,7 @@ import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/por
 import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
 import type { Streams } from '../../domain/stream/runtime/streams.ts'
+import { AccessUses } from '../operations/access/uses.ts'
 import type { Agents } from '../operations/external/agents.ts'
 import type { Losses } from '../operations/losses/losses.ts'
 import type { KnownModels } from '../operations/models/known-models.ts'
@@ -84,6 +87,9 @@ const NO_AUDITOR: SqlAuditor = {
 
 const NO_LOSSES: Losses = { open: null, refusal: null, look: async () => null, accept: async () => null }
 
+/** The age in ms of access rights at most, after another process has changed them on servers. */
+const SHARED_ACCESS_MS = 1_000
+
 const NO_PROOF: ProofServices = { store: null, keepers: ANCHOR_KEEPERS, signing: () => null }
 
 /** Builds the services of the API over the ports of a host. Throws a TypeError that names missing ports. */
@@ -101,11 +107,19 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     wake: (runId) => void (ports.autoDrive === true && drivers.start(runId)),
   })
   if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
+  // Several processes write on servers, so each request would have to ask the event store for the end of the stream.
+  const maxAgeMs = ports.holder === undefined ? 0 : SHARED_ACCESS_MS
+  const mailbox = ports.streams.mailbox(access, RIGHTS_ID)
+  const gate = new AccessGate({ clock: ports.clock, mailbox, maxAgeMs })
+  const uses = new AccessUses({
+    ...{ clock: ports.clock, random: ports.random, streams: ports.streams, writes: ports.readOnly !== true },
+    onFault: (error) => ports.onFault('access', error),
+  })
   let closed: Promise<void> | null = null
   const { log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random } = ports
   return {
     ...{ runtime, log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random, live },
-    ...{ drivers, plans },
+    ...{ drivers, plans, uses, access: gate },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // The tools of the role `coder` are all available tools. Control tools exist only for roles.
@@ -131,6 +145,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     close() {
       closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
         .then(() => Promise.all([plans.settled(), changedTools.settled()]))
+        .then(() => uses.close())
         .then(() => documents.close())
         .then(() => ports.close())
       return closed

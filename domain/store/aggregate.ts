@@ -4,7 +4,7 @@ import type { Emit } from '../stream/emitter.ts'
 import { ContextError, variableNotFound } from './errors.ts'
 import { storeBodies } from './events.ts'
 import { type ContextState, evolveStore, STORE_FOLD, storeDigest } from './state.ts'
-import { entry } from './table.ts'
+import { entry } from '../stream/table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
 
 /** A request to a store. `value`: already checked and redacted. */

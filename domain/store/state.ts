@@ -3,7 +3,7 @@ import { sha256 } from '../log/ids.ts'
 import { appendRoot, EMPTY_ROOT, type Root } from '../log/root.ts'
 import type { VariableRef } from '../ports/variables.ts'
 import type { VariableEvent } from './events.ts'
-import { EMPTY, entry, type Table, withEntry } from './table.ts'
+import { EMPTY, entry, type Table, withEntry } from '../stream/table.ts'
 
 /** The location of a variable: its value is in the event at `revision`. */
 interface Held {

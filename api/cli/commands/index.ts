@@ -51,6 +51,10 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['numbers'], async () => (await import('./look/numbers.ts')).numbersCommand),
   of(['request'], async () => (await import('./look/request.ts')).requestCommand),
   of(['context', 'expand'], async () => (await import('./look/context.ts')).contextCommands),
+  of(
+    under('access', 'init', 'show', 'me', 'list', 'add', 'remove', 'grant', 'take', 'key', 'keys', 'revoke'),
+    async () => (await import('./rules/access.ts')).accessCommand,
+  ),
   of(['permissions', 'revoke'], async () => (await import('./rules/permissions.ts')).permissionCommands),
   of(['plan'], async () => (await import('./look/plan.ts')).planCommand),
   of(['models', 'explain'], async () => (await import('./look/models.ts')).modelsCommands),

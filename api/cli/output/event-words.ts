@@ -167,6 +167,23 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   witness_log_added: { tone: 'person', line: (p) => plain(p.origin) },
   witness_log_removed: { tone: 'person', line: (p) => plain(p.origin) },
   checkpoint_cosigned: { tone: 'other', line: (p) => parts(plain(p.origin), `${p.size} events`) },
+  access_begun: { tone: 'end', line: () => '' },
+  roles_changed: { tone: 'other', line: (p) => Object.keys(p.roles).join(' ') },
+  principal_added: { tone: 'person', line: (p) => parts(p.principal, p.kind, plain(p.name)) },
+  principal_removed: { tone: 'person', line: (p) => parts(p.principal, p.reason) },
+  role_granted: { tone: 'person', line: (p) => parts(p.principal, p.role) },
+  role_taken: { tone: 'person', line: (p) => parts(p.principal, p.role) },
+  key_created: { tone: 'person', line: (p) => parts(p.key, p.principal, p.expiresAt) },
+  key_revoked: { tone: 'person', line: (p) => parts(p.key, p.reason) },
+  rules_changed: {
+    tone: 'person',
+    line: (p) =>
+      parts(`separation ${p.separation ? 'on' : 'off'}`, ...p.approvers.map(({ count }) => `${count} approvers`)),
+  },
+  read_audited: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.run) },
+  request_refused: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.code, p.run) },
+  login_failed: { tone: 'other', line: (p) => parts(`${p.count} ×`, p.reason, p.key, p.address) },
+  key_used_from: { tone: 'other', line: (p) => parts(p.key, p.address) },
   agent_started: {
     tone: 'end',
     line: ({ spec }) => parts(spec.role?.name, spec.models.requested, spec.workspace?.path),

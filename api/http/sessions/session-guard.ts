@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { Problem } from '../../operations/problem.ts'
 import type { HttpCode } from '../status.ts'
-import type { WebSessions } from './web-sessions.ts'
+import type { Holder, WebSessions } from './web-sessions.ts'
 
 /** The header with the page's half of a session. */
 export const KEY_HEADER = 'keepup-session'
@@ -23,14 +23,18 @@ function cookies(c: Context, name: string): string[] {
 }
 
 /**
- * Whether a request has a valid session of the page. Throws ORIGIN_REFUSED if the browser reports another origin. "Same
- * site" is not enough, because pages on other ports of this host share the cookies.
+ * The valid session of the page in a request; null: none. Throws ORIGIN_REFUSED if the browser reports another origin.
+ * "Same site" is not enough, because pages on other ports of this host share the cookies.
  */
-export function bearsSession(c: Context, sessions: WebSessions): boolean {
-  return halvesOf(c).some(({ cookie, key }) => sessions.holds(cookie, key))
+export function sessionIn(c: Context, sessions: WebSessions): Holder | null {
+  for (const { cookie, key } of halvesOf(c)) {
+    const holder = sessions.holder(cookie, key)
+    if (holder !== null) return holder
+  }
+  return null
 }
 
-/** Ends the sessions in a request. Throws like {@link bearsSession}. */
+/** Ends the sessions in a request. Throws like {@link sessionIn}. */
 export function endSessions(c: Context, sessions: WebSessions): void {
   for (const { cookie, key } of halvesOf(c)) sessions.end(cookie, key)
 }

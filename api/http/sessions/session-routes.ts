@@ -1,17 +1,18 @@
 import { createRoute } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { RECOVERY } from '../../../domain/access/state.ts'
 import { Problem } from '../../operations/problem.ts'
+import { identityIn } from '../access-guards.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
-import type { HttpCode } from '../status.ts'
 import { codeOf, cookieName, endSessions, mustBeSameOrigin } from './session-guard.ts'
 import { SessionCode, SessionCodeBody, SessionView } from './session-schemas.ts'
-import { SESSION_MS, type WebSessions } from './web-sessions.ts'
+import { type CodeFor, SESSION_MS, type WebSessions } from './web-sessions.ts'
 
 const code = createRoute({
   method: 'post',
   path: '/v1/session/codes',
   operationId: 'makeSessionCode',
-  'x-keepup-right': 'sessions.open',
+  'x-keepup-right': 'self.use',
   summary: 'A code that opens the page in a browser: once, within a minute',
   request: { body: body(SessionCodeBody) },
   responses: { 200: json(SessionCode, 'The code'), ...refusals },
@@ -30,6 +31,7 @@ const end = createRoute({
   method: 'delete',
   path: '/v1/session',
   operationId: 'endSession',
+  'x-keepup-right': 'self.use',
   summary: 'End the session of the page, and take its cookie away',
   responses: { 204: { description: 'Gone' }, ...refusals },
 })
@@ -40,11 +42,24 @@ function cookie(c: Context, value: string, maxAgeMs: number): string {
   return `${cookieName(c)}=${value}; Path=/v1; Max-Age=${maxAgeMs / 1000}; HttpOnly; SameSite=Strict${secure}`
 }
 
+/**
+ * The person for a code. Throws FORBIDDEN for the owner of the data folder when access is on, because a session works
+ * over the network.
+ */
+function codeFor(c: Context, by: string | null): CodeFor {
+  const identity = identityIn(c)
+  if (identity === null) return { by, principal: null, key: null }
+  const { principal, key } = identity
+  if (principal === RECOVERY)
+    throw new Problem('FORBIDDEN', 'access is on, so the page needs a person: KEEPUP_KEY=<your key> keepup open')
+  return { by: principal, principal, key }
+}
+
 /** Sessions of the page: cookies, which only HTTP has. `url`: where browsers find this process; null: nowhere. */
 export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
   return newApp()
     .openapi(code, (c) => {
-      const made = sessions.code(c.req.valid('json').by ?? null)
+      const made = sessions.code(codeFor(c, c.req.valid('json').by ?? null))
       const base = url()
       // Behind the # it is sent to no server, and stands in no log.
       const link = base === null ? null : `${base}/#code=${made.code}`
@@ -54,7 +69,7 @@ export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
       mustBeSameOrigin(c)
       const session = sessions.exchange(codeOf(c) ?? '')
       if (session === null)
-        throw new Problem<HttpCode>(
+        throw new Problem(
           'UNAUTHORIZED',
           'this link was used before, or is older than a minute; make another one: keepup open',
         )

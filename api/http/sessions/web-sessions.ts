@@ -9,6 +9,19 @@ export const SESSION_MS = 12 * 3_600_000
 /** The most unused codes. A new code replaces the oldest. */
 const MOST_CODES = 32
 
+/** The owner of a session. */
+export interface Holder {
+  /** Null: the session was opened without access, by a holder of the token. */
+  readonly principal: string | null
+  /** The id of the key that opened it. The session ends with the key. Null: no key. */
+  readonly key: string | null
+}
+
+/** The request for a code. `by`: the person who opens the page. */
+export interface CodeFor extends Holder {
+  readonly by: string | null
+}
+
 /** The session that a browser gets for a code. */
 export interface WebSession {
   /** The value of the cookie. */
@@ -35,6 +48,12 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64u
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
 
+/** Reads the owner in a signed payload. */
+function holderIn(encoded: string): Holder {
+  const [principal, key] = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as [string | null, string | null]
+  return { principal, key }
+}
+
 /**
  * Browser sessions. A code can be exchanged once, within a minute, in the process that created it. The session is
  * signed with a key derived from the install's token, so it survives a restart. It ends with the token, or when the
@@ -43,17 +62,17 @@ const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), dige
 export class WebSessions {
   readonly #around: Surroundings
   /** By the digest of the code, so that lookup times reveal nothing about codes. */
-  readonly #codes = new Map<string, { readonly by: string | null; readonly until: number }>()
+  readonly #codes = new Map<string, { readonly for: CodeFor; readonly until: number }>()
 
   constructor(around: Surroundings) {
     this.#around = around
   }
 
   /** Creates a code: 32 random bytes as base64url. `until` in ms since the epoch. */
-  code(by: string | null): { readonly code: string; readonly until: number } {
+  code(asked: CodeFor): { readonly code: string; readonly until: number } {
     const code = text(this.#around.random.bytes(32))
     const until = this.#around.clock.now() + CODE_MS
-    this.#codes.set(digest(code).toString('hex'), { by, until })
+    this.#codes.set(digest(code).toString('hex'), { for: asked, until })
     const [oldest] = this.#codes.keys()
     if (this.#codes.size > MOST_CODES && oldest !== undefined) this.#codes.delete(oldest)
     return { code, until }
@@ -67,17 +86,19 @@ export class WebSessions {
     const now = this.#around.clock.now()
     if (found === undefined || now > found.until) return null
     const expiresAt = now + SESSION_MS
-    const payload = `${expiresAt}.${text(this.#around.random.bytes(16))}`
+    const { by, principal, key: opener } = found.for
+    const holder = text(Buffer.from(JSON.stringify([principal, opener])))
+    const payload = `${expiresAt}.${text(this.#around.random.bytes(16))}.${holder}`
     return {
-      ...{ by: found.by, expiresAt },
+      ...{ by, expiresAt },
       cookie: `${payload}.${this.#sign('cookie', payload)}`,
       key: this.#sign('page', payload),
     }
   }
 
-  /** Whether a cookie and the page's key are the two halves of a valid session. */
-  holds(cookie: string, key: string): boolean {
-    return this.#sessionOf(cookie, key) !== null
+  /** The owner of the session with these two halves, the cookie and the page's key. Null: the session is not valid. */
+  holder(cookie: string, key: string): Holder | null {
+    return this.#sessionOf(cookie, key)?.holder ?? null
   }
 
   /** Ends a session before its expiry. False: the two halves do not form a valid session. */
@@ -87,13 +108,14 @@ export class WebSessions {
     return found !== null
   }
 
-  #sessionOf(cookie: string, key: string): { readonly id: string; readonly expiresAt: number } | null {
-    const [, payload = '', expiry = '', signature = ''] =
-      /^((\d{1,15})\.[\w-]{1,64})\.([\w-]{1,128})$/.exec(cookie) ?? []
+  #sessionOf(cookie: string, key: string) {
+    const [, payload = '', expiry = '', holder = '', signature = ''] =
+      /^((\d{1,15})\.[\w-]{1,64}\.([\w-]{1,512}))\.([\w-]{1,128})$/.exec(cookie) ?? []
     if (payload === '' || Number(expiry) < this.#around.clock.now()) return null
     const isWhole = equal(signature, this.#sign('cookie', payload)) && equal(key, this.#sign('page', payload))
     const id = digest(payload).toString('hex')
-    return isWhole && !this.#around.ended.has(id) ? { id, expiresAt: Number(expiry) } : null
+    if (!isWhole || this.#around.ended.has(id)) return null
+    return { id, expiresAt: Number(expiry), holder: holderIn(holder) }
   }
 
   #sign(half: 'cookie' | 'page', payload: string): string {

@@ -19,5 +19,5 @@ export async function recordApproval(
   const { toolCallId } = command
   const agentId = agentOfCall(toolCallId)
   if (agentId === null) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
-  return recordCommand(s, { agentId, command, actor: actorOf('approver', by), options, drive: 'wake' })
+  return recordCommand(s, { agentId, command, actor: actorOf('approver', by, options), options, drive: 'wake' })
 }

@@ -16,7 +16,7 @@ export const APPROVAL_OPERATIONS = [
   operation({
     name: 'listApprovals',
     http: 'GET /v1/approvals',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Approvals that wait, or those in another state, in the order in which they were asked for',
     input: {
       query: PageQuery.extend({
@@ -38,7 +38,7 @@ export const APPROVAL_OPERATIONS = [
   operation({
     name: 'getApproval',
     http: 'GET /v1/approvals/{toolCallId}',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'An approval with what it is about: a diff, a command, or arguments',
     input: { params },
     output: schema.ApprovalDetail,
@@ -65,7 +65,7 @@ export const APPROVAL_OPERATIONS = [
   operation({
     name: 'listDoubts',
     http: 'GET /v1/doubts',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Calls whose outcome is unknown',
     input: { query },
     output: schema.DoubtList,
@@ -80,7 +80,7 @@ export const APPROVAL_OPERATIONS = [
   operation({
     name: 'getDoubt',
     http: 'GET /v1/doubts/{toolCallId}',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'A call whose outcome is unknown',
     input: { params },
     output: schema.DoubtDetail,
@@ -102,7 +102,7 @@ export const APPROVAL_OPERATIONS = [
   operation({
     name: 'listQuestions',
     http: 'GET /v1/questions',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Questions of agents that wait for an answer, which is input to their run',
     input: { query },
     output: schema.QuestionList,

@@ -29,9 +29,9 @@ export async function createDocument(
   return { made: true, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
 }
 
-/** The person of a request. The name is not verified. */
-export const personOf = (by: string | undefined, options: RequestOptions = {}) => {
-  const actor = actorOf('user', by)
+/** The person of a request. */
+export const personOf = (by: string | undefined, options: RequestOptions) => {
+  const actor = actorOf('user', by, options)
   return { by: actor, name: `user:${actor.id}`, ...tracing(options) }
 }
 

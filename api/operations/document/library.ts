@@ -3,7 +3,7 @@ import type { AiEnvelopeRequest } from '../../../domain/document/envelope/reques
 import type { Imported } from '../../../domain/document/runtime/types.ts'
 import { updateBytes } from '../../../domain/document/stream/events.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
-import type { Saying } from '../../library/sender.ts'
+import type { Callers, Saying } from '../../library/sender.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import type { Services } from '../services.ts'
 import { personOf } from './create-document.ts'
@@ -47,24 +47,24 @@ export interface DocumentsApi {
 }
 
 interface Asking {
-  /** Validates the person's name, or returns the default. */
-  asker(said: string | undefined): string
+  readonly callers: Callers
   /** Aborts when the library is closed. */
   readonly ending: AbortSignal
 }
 
 /** The library's interface to the documents of built services. */
-export function documentsOf(s: Services, { asker, ending }: Asking): DocumentsApi {
-  const person = (saying: Pick<Saying, 'by'> | undefined) => {
+export function documentsOf(s: Services, { callers, ending }: Asking): DocumentsApi {
+  const person = async (saying: Pick<Saying, 'by'> | undefined) => {
     mustWrite(s)
-    return personOf(asker(saying?.by))
+    const { by, options } = await callers.caller(saying?.by)
+    return personOf(by, options)
   }
   return {
     read: async (id, at = {}) => documentView(await documentAt(s, id, at)),
     text: async (id, format, at = {}) => documentText(format, await documentAt(s, id, at)),
     snapshot: (id) => s.documents.snapshot(id),
-    send: async (id, envelope, saying) => s.documents.envelope(id, envelope, person(saying)),
-    import: async (id, update, saying) => s.documents.import(id, update, person(saying)),
+    send: async (id, envelope, saying) => s.documents.envelope(id, envelope, await person(saying)),
+    import: async (id, update, saying) => s.documents.import(id, update, await person(saying)),
     async *updates(id, { after = -1, signal } = {}) {
       await mustReach(s, id, after)
       const over = signal === undefined ? ending : AbortSignal.any([signal, ending])

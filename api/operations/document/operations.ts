@@ -71,7 +71,7 @@ export const DOCUMENT_OPERATIONS = [
   operation({
     name: 'eraseEnvelope',
     http: 'POST /v1/documents/{id}/erase',
-    right: 'documents.write',
+    right: 'documents.erase',
     summary: 'Empty a request for ever; the proof then says "erased", and the words that it wrote stay in the document',
     input: { params, headers: TraceHeaders, body: schema.EraseEnvelope },
     output: schema.EnvelopeErased,

@@ -14,7 +14,7 @@ export const EVENT_OPERATIONS = [
   operation({
     name: 'listRunEvents',
     http: 'GET /v1/runs/{id}/events',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'The events of all agents of a run, or of one of them, in the order of the log',
     input: { params, query: RunEventsQuery },
     output: EventPage,
@@ -26,7 +26,7 @@ export const EVENT_OPERATIONS = [
   operation({
     name: 'listAgentEvents',
     http: 'GET /v1/agents/{id}/events',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: "An agent's own events from a revision on",
     input: { params, query: AgentEventsQuery },
     output: AgentEventPage,
@@ -39,7 +39,7 @@ export const EVENT_OPERATIONS = [
   operation({
     name: 'getAgentOutline',
     http: 'GET /v1/agents/{id}/outline',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: "The types, turns and times of an agent's own events, by revision, without their bodies",
     input: { params, query: OutlineQuery },
     output: OutlineView,

@@ -36,9 +36,10 @@ export function agentRequest({ task, workspace, model, limits, env, extensions }
 export async function startAgent(
   s: Services,
   asked: StartAgent,
-  { key }: RequestOptions,
+  options: RequestOptions,
   network: boolean,
 ): Promise<StartedRun> {
+  const { key } = options
   const agents = externalAgents(s)
   const request = agentRequest(asked)
   if (network) mustBeAllowed(agents.allowed, request)
@@ -58,7 +59,7 @@ export async function startAgent(
     }
     const { sandboxed } = asked.policy ?? {}
     const started = {
-      ...{ by: actorOf('user', by), agentId: runId, commandId },
+      ...{ by: actorOf('user', by, options), agentId: runId, commandId },
       ...(budget !== undefined && { budget }),
       ...(sandboxed !== undefined && { sandboxed }),
     }

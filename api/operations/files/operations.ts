@@ -9,7 +9,7 @@ export const FILE_OPERATIONS = [
   operation({
     name: 'blameFile',
     http: 'GET /v1/runs/{id}/blame',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'A file as it is at a step, and which calls wrote its lines',
     input: { params: z.object({ id: Id }), query: BlameFileQuery },
     output: FileBlame,

@@ -50,7 +50,7 @@ export async function forkRun(
   const make = async () => {
     const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, `fork\n${source}`, key)
     const request = {
-      by: actorOf('user', by),
+      by: actorOf('user', by, options),
       ...(key === undefined ? {} : { key, asked: said }),
       ...tracing(options),
     }

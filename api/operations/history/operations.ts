@@ -27,7 +27,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'getRunState',
     http: 'GET /v1/runs/{id}/state',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'The state at a step, turn or event, folded from the log; nothing is performed',
     input: { params, query: AtQuery },
     output: z.union([schema.AgentAtPoint, RecordedAtPoint]),
@@ -39,7 +39,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'getAgentBrief',
     http: 'GET /v1/agents/{id}/brief',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'The state at a step, turn or event without the messages, at a cost that does not grow with the history',
     input: { params, query: PointQuery },
     output: schema.AgentBriefAtPoint,
@@ -61,7 +61,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'getCheckpoint',
     http: 'GET /v1/agents/{id}/checkpoints/{step}',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'A whole checkpoint',
     input: { params: z.object({ id: Id, step: Digits.pipe(z.int().positive()) }) },
     output: schema.CheckpointDetail,
@@ -72,7 +72,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'listArtifacts',
     http: 'GET /v1/artifacts',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Artifacts, in the order in which they were registered',
     input: { query: PageQuery.extend({ run: Id.optional() }) },
     output: ArtifactList,
@@ -87,7 +87,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'compareRunStates',
     http: 'GET /v1/runs/{id}/diff',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'What differs between two steps, of one run or of two',
     input: { params, query: StatesQuery },
     output: Difference,
@@ -97,7 +97,7 @@ export const HISTORY_OPERATIONS = [
   operation({
     name: 'compareRuns',
     http: 'GET /v1/runs/{id}/compare',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Two runs beside each other: the first difference in what was asked, answered or decided, and all others',
     input: { params, query: CompareQuery },
     output: RunComparison,
@@ -128,9 +128,9 @@ export const HISTORY_OPERATIONS = [
     input: { params, body: RestoreBody },
     output: Restored,
     answers: { 200: 'Restored' },
-    run: async (s, { params: { id }, body: { step = 0, tree, ...asked } }) => {
+    run: async (s, { params: { id }, body: { step = 0, tree, ...asked } }, { options }) => {
       const to = tree === undefined ? { step } : { tree }
-      const done = await restoreFiles(s, id, { ...asked, to })
+      const done = await restoreFiles(s, id, { ...asked, to }, options)
       return { runId: id, dryRun: asked.dryRun, ...done }
     },
   }),

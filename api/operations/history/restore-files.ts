@@ -1,7 +1,7 @@
 import type { EndRestore } from '../../../domain/agent/decide/commands.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { mustWrite } from '../runs/record-command.ts'
-import { actorOf } from '../runs/request-options.ts'
+import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import { isUngoverned, mustBeRun } from '../runs/run-of-agent.ts'
 import type { RestoredFiles, RestoreRequest, Services } from '../services.ts'
 
@@ -20,11 +20,12 @@ export async function restoreFiles(
   s: Services,
   runId: string,
   { by, reason, ...asked }: Asked,
+  options: RequestOptions,
 ): Promise<RestoredFiles> {
   mustWrite(s)
   await mustBeRun(s, runId)
   if (asked.dryRun || (await isUngoverned(s, runId))) return s.files.restore(runId, asked)
-  const actor = actorOf('user', by)
+  const actor = actorOf('user', by, options)
   const step = 'step' in asked.to ? asked.to.step : undefined
   let restore: number | null = null
   const end = async (outcome: Omit<EndRestore, 'kind' | 'restore'>) => {

@@ -13,7 +13,7 @@ export const LOSS_OPERATIONS = [
   operation({
     name: 'getLosses',
     http: 'GET /v1/losses',
-    right: 'log.verify',
+    right: 'system.read',
     summary: 'Whether the log has lost anything that its mark or the tables have seen',
     input: {
       query: z.strictObject({
@@ -35,7 +35,7 @@ export const LOSS_OPERATIONS = [
     input: { body: AcceptLossBody },
     output: LossAccepted,
     answers: { 200: 'Recorded' },
-    run: (s, { body }) => acceptLoss(s, body),
+    run: (s, { body }, { options }) => acceptLoss(s, body, options),
   }),
   operation({
     name: 'releaseCalls',
@@ -47,7 +47,13 @@ export const LOSS_OPERATIONS = [
     answers: { 200: 'Recorded' },
     run: (s, { params, body: { by, reason } }, { options }) => {
       const command = omitUndefined({ kind: 'release_loss' as const, reason })
-      return recordCommand(s, { agentId: params.id, command, actor: actorOf('user', by), options, drive: 'no' })
+      return recordCommand(s, {
+        agentId: params.id,
+        command,
+        actor: actorOf('user', by, options),
+        options,
+        drive: 'no',
+      })
     },
   }),
 ] as const

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { mustWrite } from '../runs/record-command.ts'
-import { actorOf } from '../runs/request-options.ts'
+import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
 import { acceptedLosses } from './accepted.ts'
 import { type Loss, lossText } from './loss.ts'
@@ -15,9 +15,17 @@ export async function lossReport(s: Services, all: boolean) {
 }
 
 /** Records that a person accepts a loss. Rejects with `READ_ONLY`, and as {@link Services.losses} does. */
-export async function acceptLoss(s: Services, { id, by, reason }: z.output<typeof AcceptLossBody>) {
+export async function acceptLoss(
+  s: Services,
+  { id, by, reason }: z.output<typeof AcceptLossBody>,
+  options: RequestOptions,
+) {
   mustWrite(s)
-  const { loss = null, runs = [], unreadable = [] } = (await s.losses.accept(id, actorOf('user', by), reason)) ?? {}
+  const {
+    loss = null,
+    runs = [],
+    unreadable = [],
+  } = (await s.losses.accept(id, actorOf('user', by, options), reason)) ?? {}
   return { loss: withText(loss), runs, unreadable }
 }
 

@@ -84,7 +84,10 @@ export async function forgetMemory(
 export const verifyMemory = (s: Services, id: string): Promise<StreamProof> =>
   asStored(s, memoryStream(id), () => s.memories.verify(id))
 
-const personOf = (by: string | undefined, options: RequestOptions) => ({ by: actorOf('user', by), ...tracing(options) })
+const personOf = (by: string | undefined, options: RequestOptions) => ({
+  by: actorOf('user', by, options),
+  ...tracing(options),
+})
 
 function changeOf(event: MemoryEvent): MemoryHistory['changes'] {
   const { type, revision, at, actor, toolCallId = null } = event

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { REQUEST_MS } from '../../../domain/agent/state/bus.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { Callers } from '../../library/sender.ts'
 import { wanted } from '../events/filter.ts'
 import type { EventView } from '../events/schemas.ts'
 import { EventViews } from '../events/view.ts'
@@ -46,19 +47,22 @@ type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
 
 interface Face {
   readonly parsed: Parse
-  /** Validates the person's name, or returns the default. */
-  asker(said?: string): string
+  readonly callers: Callers
   /** Aborts when keepup is closed. */
   readonly ending: AbortSignal
 }
 
-export function messageBusOf(s: Services, { parsed, asker, ending }: Face): RuntimeMessageBus {
-  const send = (runId: string, message: Sending, expectReply: boolean) =>
-    sendPersonMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by: asker(message.by) }), {})
+export function messageBusOf(s: Services, { callers, parsed, ending }: Face): RuntimeMessageBus {
+  const send = async (runId: string, message: Sending, expectReply: boolean) => {
+    const { by, options } = await callers.caller(message.by)
+    return sendPersonMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by }), options)
+  }
   return {
     send: async (runId, message) => send(runId, message, false),
-    publish: async (runId, message) =>
-      publishPersonMessage(s, runId, parsed(PublishBody, { ...message, by: asker(message.by) }), {}),
+    async publish(runId, message) {
+      const { by, options } = await callers.caller(message.by)
+      return publishPersonMessage(s, runId, parsed(PublishBody, { ...message, by }), options)
+    },
     async request(runId, message) {
       const from = await s.log.headCursor()
       const { id } = await send(runId, message, true)
@@ -75,8 +79,10 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
         `no answer to ${id} came within ${REQUEST_MS / 1_000} s; "listMessages" shows one that still comes`,
       )
     },
-    respond: async (request, answer) =>
-      respondAsPerson(s, request, parsed(RespondBody, { ...answer, by: asker(answer.by) }), {}),
+    async respond(request, answer) {
+      const { by, options } = await callers.caller(answer.by)
+      return respondAsPerson(s, request, parsed(RespondBody, { ...answer, by }), options)
+    },
     subscribe(runId, { topic, to, signal } = {}) {
       const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
       const from = s.log.headCursor()

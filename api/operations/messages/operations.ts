@@ -13,7 +13,7 @@ export const MESSAGE_OPERATIONS = [
   operation({
     name: 'listMessages',
     http: 'GET /v1/runs/{id}/messages',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'Messages between the agents of a run and people, the first one first, and what became of each',
     description:
       'To follow them: GET /v1/events?run={id}&type=message_sent,message_published,message_received,message_distributed.',

@@ -67,7 +67,7 @@ async function say(
   options: RequestOptions,
 ): Promise<Sent> {
   await mustGovern(s, agentId, 'to send messages')
-  const done = await recordCommand(s, { agentId, command, actor: actorOf('user', by), options, drive: 'wake' })
+  const done = await recordCommand(s, { agentId, command, actor: actorOf('user', by, options), options, drive: 'wake' })
   const isOurs = ours(s, options)
   const recent = await lastId(s, agentId, isOurs, Math.max(0, done.revision - LOOK_BACK), done.revision)
   // A repeated request may have been recorded long ago, so search the whole stream.

@@ -8,7 +8,7 @@ export const PLAN_OPERATIONS = [
   operation({
     name: 'getPlan',
     http: 'GET /v1/runs/{id}/plan',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'The tasks that an agent keeps, and every version of the plans of a run',
     input: { params: z.object({ id: Id }), query: PlanQuery },
     output: PlanView,

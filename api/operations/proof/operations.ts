@@ -115,9 +115,9 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.RotateKey },
     output: schema.RotatedKey,
     answers: { 200: 'Replaced' },
-    async run(s, { body: { by, lost } }) {
+    async run(s, { body: { by, lost } }, { options }) {
       const { signer } = signingOf(s)
-      const actor = actorOf('user', by)
+      const actor = actorOf('user', by, options)
       return { vkey: lost === true ? await signer.beginAnew(actor) : await signer.rotate(actor) }
     },
   }),
@@ -175,11 +175,11 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.AnchorNow },
     output: schema.AnchorsMade,
     answers: { 200: 'What each anchor did' },
-    async run(s, { body: { anchor, by } }) {
+    async run(s, { body: { anchor, by } }, { options }) {
       const { anchors } = signingOf(s)
       if (anchor !== undefined && (await s.streams.state(proof, PROOF_ID))?.anchors[anchor] === undefined)
         throw new Problem('NOT_FOUND', `there is no anchor ${anchor}; list the anchors to find it`)
-      return { anchors: await anchors.now(anchor, actorOf('user', by)) }
+      return { anchors: await anchors.now(anchor, actorOf('user', by, options)) }
     },
   }),
   operation({
@@ -206,9 +206,9 @@ export const PROOF_OPERATIONS = [
     input: { body: schema.WitnessKeyWanted },
     output: schema.WitnessKey,
     answers: { 200: 'The key' },
-    async run(s, { body: { by } }) {
+    async run(s, { body: { by } }, { options }) {
       mustWrite(s)
-      return { vkey: await witnessOf(s).key(actorOf('user', by)) }
+      return { vkey: await witnessOf(s).key(actorOf('user', by, options)) }
     },
   }),
   operation({

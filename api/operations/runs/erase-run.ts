@@ -27,7 +27,9 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
   for (const agentId of agents) {
     const own = agentId === agents[0] ? options : ofOther(options, agentId)
     const command = { kind: 'erase' as const, ...what }
-    done.push(await recordCommand(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
+    done.push(
+      await recordCommand(s, { agentId, command, actor: actorOf('user', by, options), options: own, drive: 'no' }),
+    )
   }
   // Also empty the copies of plans in the data folder.
   await s.plans.empty(runId)

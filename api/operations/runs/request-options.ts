@@ -1,11 +1,16 @@
+import { RECOVERY } from '../../../domain/access/state.ts'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { Request } from '../../../domain/agent/runtime/types.ts'
 import { type Actor, isTraceParent } from '../../../domain/log/envelope.ts'
+import { echo } from '../../../domain/log/issues.ts'
+import { Problem } from '../problem.ts'
 
 /** The options of a request, without its content. */
 export interface RequestOptions extends Pick<Request, 'key' | 'trace' | 'correlationId'> {
   /** The expected revision of the agent. Absent: any. */
   readonly expectedRevision?: number
+  /** The authenticated principal. Absent: access is off, so the name of the person is not verified. */
+  readonly principal?: string
 }
 
 /** The options that the log records with the events. Ignores a malformed trace context, as W3C requires. */
@@ -14,9 +19,20 @@ export const tracing = ({ trace, correlationId }: RequestOptions): Pick<Request,
   ...(correlationId === undefined ? {} : { correlationId }),
 })
 
-/** The person of a command. The name is not verified, so it is marked as claimed. */
-export function actorOf(kind: 'user' | 'approver', by: string | undefined): Actor {
-  return { kind, id: by ?? 'anonymous', claimed: true }
+/**
+ * The person of a command. Without an authenticated principal the name is marked as claimed. Throws BY_REFUSED when a
+ * principal claims another name.
+ */
+export function actorOf(
+  kind: 'user' | 'approver',
+  by: string | undefined,
+  { principal }: Pick<RequestOptions, 'principal'>,
+): Actor {
+  if (principal === undefined) return { kind, id: by ?? 'anonymous', claimed: true }
+  // The command line sends the name of the operating system's user for the owner of the folder.
+  if (by !== undefined && by !== principal && principal !== RECOVERY)
+    throw new Problem('BY_REFUSED', `this key belongs to ${principal}; leave out "by", or use a key of ${echo(by)}`)
+  return { kind, id: principal }
 }
 
 export interface Asked {

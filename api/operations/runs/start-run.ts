@@ -29,7 +29,7 @@ export async function startRun(
   // Naming the default agent makes no difference to the request.
   const { drive, by, agent: _, ...what } = asked
   const asking = {
-    by: actorOf('user', by),
+    by: actorOf('user', by, options),
     ...(key === undefined ? {} : { key, asked: what }),
     ...tracing(options),
   }

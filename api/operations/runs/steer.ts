@@ -63,4 +63,4 @@ export async function eraseBodies(
 type Said = Pick<Asked, 'options' | 'drive'> & { readonly by: string | undefined }
 
 const ask = (s: Services, agentId: string, command: UserCommand, { by, ...said }: Said): Promise<Recorded> =>
-  recordCommand(s, { agentId, command, actor: actorOf('user', by), ...said })
+  recordCommand(s, { agentId, command, actor: actorOf('user', by, said.options), ...said })

@@ -77,7 +77,12 @@ export async function eraseVariables(
     return { store, revision, recorded: false, bodies: bodies.map(({ revision, size }) => ({ revision, size })) }
   }
   mustWrite(s)
-  const done = await s.contexts.erase(store, key, { code, reason }, { by: actorOf('user', by), ...tracing(options) })
+  const done = await s.contexts.erase(
+    store,
+    key,
+    { code, reason },
+    { by: actorOf('user', by, options), ...tracing(options) },
+  )
   await untilShown(s)
   return { store, ...done }
 }

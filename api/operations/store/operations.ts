@@ -45,7 +45,7 @@ export const STORE_OPERATIONS = [
   operation({
     name: 'eraseContextVariables',
     http: 'POST /v1/context-stores/{store}/erase',
-    right: 'stores.write',
+    right: 'stores.erase',
     summary: 'Empty the values of a variable, or of all, for ever; embedded only',
     input: { params, headers: TraceHeaders, body: schema.EraseVariables },
     output: schema.VariablesErased,

@@ -20,7 +20,7 @@ export async function askerOf(
   const { key } = options
   if (key !== undefined) await claimKey(s, key, asked)
   const commandId = key === undefined ? `request:${hex(s.random.bytes(16))}` : keyedCommand(s.log.logId, key, asked)
-  return { by: actorOf('user', by), ...tracing(options), commandId }
+  return { by: actorOf('user', by, options), ...tracing(options), commandId }
 }
 
 /**

@@ -96,7 +96,7 @@ export const SYSTEM_OPERATIONS = [
   operation({
     name: 'listSecretNames',
     http: 'GET /v1/secrets',
-    right: 'system.read',
+    right: 'secrets.read',
     summary: 'Names of the known secrets, never values',
     input: {},
     output: schema.SecretNames,

@@ -7,7 +7,7 @@ export const TRACE_OPERATIONS = [
   operation({
     name: 'trace',
     http: 'GET /v1/trace',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary:
       'Where a line, a call or an event came from: calls, approvals, rules and people, and what the model had read',
     input: { query: TraceQuery },

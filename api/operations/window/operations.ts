@@ -17,7 +17,7 @@ export const WINDOW_OPERATIONS = [
   operation({
     name: 'getContext',
     http: 'GET /v1/runs/{id}/context',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'What the next request shows of the messages: ranges, tokens, summary and knowledge',
     input: { params: z.object({ id: Id }), query },
     output: ContextView,
@@ -35,13 +35,13 @@ export const WINDOW_OPERATIONS = [
     revision: ({ revision }) => revision,
     run: (s, { params: { id }, body: { agent = id, turns, by } }, { options }) => {
       const command = omitUndefined({ kind: 'expand_context' as const, turns })
-      return recordCommand(s, { agentId: agent, command, actor: actorOf('user', by), options, drive: 'no' })
+      return recordCommand(s, { agentId: agent, command, actor: actorOf('user', by, options), options, drive: 'no' })
     },
   }),
   operation({
     name: 'getModelRequests',
     http: 'GET /v1/runs/{id}/turns/{turn}/request',
-    right: 'runs.read',
+    right: 'bodies.read',
     summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
     description:
       'Turn 0 has the requests for summaries, which are made between turns. Messages, prompt, tools and parameters are checked against the hash that the log recorded. `body` is not: the process ' +

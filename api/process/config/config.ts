@@ -90,6 +90,8 @@ export const ConfigSchema = z.strictObject({
   /** The default limits of the agent tree of a run. Null: agents cannot start others. */
   delegation: partly(TreeLimits).nullable().default({}),
   /** The person's name for commands that name none. Null: the user of the operating system. */
+  /** A key of a principal, for this program's requests when access is on. Null: the owner of the data folder. */
+  key: z.string().startsWith('ku_key_').nullable().default(null),
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),

@@ -55,7 +55,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     const socketPath = findSocketPath(dataFolder)
     const found = await probe(socketPath, timeoutMs)
     if (found === 'answers') {
-      const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
+      const token = () => config.key ?? readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }
     if (statSync(dataFolder, { throwIfNoEntry: false })?.isFile())

@@ -79,7 +79,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     url,
     async fetch(asked) {
       const request = new Request(asked)
-      request.headers.set('authorization', `Bearer ${token()}`)
+      request.headers.set('authorization', `Bearer ${config.key ?? token()}`)
       const response = await app.fetch(request)
       return response.body ? new Response(abortable(response.body, asked), response) : response
     },

@@ -11,7 +11,7 @@ import { type ContextCommand, context, contextStream } from '../aggregate.ts'
 import { ContextError, variableNotFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import type { ContextState } from '../state.ts'
-import { entries, entry } from '../table.ts'
+import { entries, entry } from '../../stream/table.ts'
 import { STORE_NAME } from '../variable.ts'
 import type { Variables } from './variables.ts'
 

@@ -16,7 +16,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** The meaning of the rows. Tables with another number are rebuilt, not migrated. */
-export const MEANING = 16
+export const MEANING = 17
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { RIGHTS } from '../../../api/operations/operation.ts'
 import { OPERATIONS } from '../../../api/operations/table.ts'
+import { RIGHTS } from '../../../domain/access/rights.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 
 const world = await openWorld()
@@ -76,7 +76,7 @@ describe('the table of operations', () => {
     expect(rights.filter((right) => right !== undefined && !(RIGHTS as readonly string[]).includes(right))).toEqual([])
     const open = described.filter((one) => one['x-keepup-right'] === undefined).map(({ operationId }) => operationId)
     const witness = ['addCheckpoint', 'getCosignedCheckpoint']
-    expect(open.sort()).toEqual([...witness, 'beginSession', 'endSession', 'getHealth', 'getReadiness'].sort())
+    expect(open.sort()).toEqual([...witness, 'beginSession', 'getHealth', 'getReadiness'].sort())
   })
 
   it('gives the parts of an input different names, so that they fit in one flat object', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as access from '../../../domain/access/events.ts'
 import { agentBodies, agentVersions } from '../../../domain/agent/events/events.ts'
 import * as document from '../../../domain/document/stream/events.ts'
 import * as external from '../../../domain/external/events.ts'
@@ -77,6 +78,7 @@ export function otherShapes(): Record<string, string> {
     ...inVersion1('memory', { ...memory.memoryBodies, ...erasureEvents }),
     ...inVersion1('context', { ...store.storeBodies, ...erasureEvents }),
     ...inVersion1('proof', { ...proof.proofBodies, ...erasureEvents }),
+    ...inVersion1('access', { ...access.accessBodies, ...erasureEvents }),
     ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
   }
 }

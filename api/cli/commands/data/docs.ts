@@ -106,7 +106,7 @@ async function edit(ctx: Context, prefix: string, file: string): Promise<number>
   const id = await documentId(ctx, prefix, 'write')
   const body = file === '-' ? await readAll(ctx.io.stdin) : await readFile(resolve(ctx.io.cwd, file), 'utf8')
   const backend = await ctx.backend('write')
-  const query = new URLSearchParams({ by: ctx.by })
+  const query = new URLSearchParams(ctx.by === undefined ? {} : { by: ctx.by })
   const headers = { 'content-type': 'application/json' }
   const url = `http://localhost/v1/documents/${id}/envelopes?${query}`
   const response = await backend.fetch(new Request(url, { method: 'POST', body, headers }))

@@ -87,7 +87,7 @@ function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInpu
 export function startRequest(
   task: string | undefined,
   o: RunOptions,
-  { cwd, env, by }: { cwd: string; env: NodeJS.ProcessEnv; by: string },
+  { cwd, env, by }: { cwd: string; env: NodeJS.ProcessEnv; by: string | undefined },
 ): StartRunInput {
   const request = some({
     task,

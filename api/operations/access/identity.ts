@@ -1,0 +1,59 @@
+import { RIGHTS, type Right } from '../../../domain/access/rights.ts'
+import type { Identity, Unidentified } from '../../../domain/access/runtime/access-gate.ts'
+import { type AccessState, RECOVERY } from '../../../domain/access/state.ts'
+import { entry } from '../../../domain/stream/table.ts'
+import { Problem } from '../problem.ts'
+import type { Services } from '../services.ts'
+import { isSecretOf, parseKey } from './key-text.ts'
+
+/** The holder of the install's token: the owner of the data folder. It has every right, and facts record it. */
+export const recovery: Identity = { principal: RECOVERY, key: null, rights: new Set(RIGHTS) }
+
+const WHY: Readonly<Record<Unidentified, string>> = {
+  unknown: 'this key is not known here; check that it is complete',
+  revoked: 'this key was revoked; ask an admin for another one',
+  expired: 'this key has expired; ask an admin for another one',
+  removed: 'the owner of this key was removed; ask an admin',
+}
+
+/** The refusal of a request that no principal sent. */
+export const unidentified = (why: Unidentified): Problem => new Problem('UNAUTHORIZED', WHY[why])
+
+/** The principal of a key. Throws UNAUTHORIZED if the key gives no rights. */
+export function identityOfKey(
+  { access, uses }: Pick<Services, 'access' | 'uses'>,
+  state: AccessState,
+  text: string,
+): Identity {
+  const key = parseKey(text)
+  const isKnown = key !== null && isSecretOf(key.secret, entry(state.keys, key.id)?.hash)
+  const found = isKnown ? access.identifyKey(state, key.id) : 'unknown'
+  if (typeof found !== 'string') return found
+  uses.failed({ key: key === null || found === 'unknown' ? null : key.id, reason: found })
+  throw unidentified(found)
+}
+
+/**
+ * The principal of a program with direct access to the data folder. Null: access is off. `key` absent: the owner of the
+ * folder. Throws as {@link identityOfKey} does.
+ */
+export function localIdentity(
+  s: Pick<Services, 'access' | 'uses'>,
+  state: AccessState | null,
+  key?: string,
+): Identity | null {
+  if (state === null) return null
+  return key === undefined ? recovery : identityOfKey(s, state, key)
+}
+
+/** Throws FORBIDDEN if the principal does not have the right. */
+export function mustHave(
+  s: Pick<Services, 'uses'>,
+  { principal, rights }: Identity,
+  right: Right,
+  asked: { readonly operation: string; readonly run: string | null },
+): void {
+  if (rights.has(right)) return
+  s.uses.refused({ principal, ...asked, code: 'FORBIDDEN' })
+  throw new Problem('FORBIDDEN', `${principal} does not have the right ${right}; an admin can grant a role with it`)
+}

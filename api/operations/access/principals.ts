@@ -1,0 +1,88 @@
+import type { AccessCommand, NewKey } from '../../../domain/access/decide.ts'
+import { access, RIGHTS_ID } from '../../../domain/access/kind.ts'
+import { RIGHTS, type Right } from '../../../domain/access/rights.ts'
+import {
+  type AccessKey,
+  type AccessState,
+  currentPrincipal,
+  isExpired,
+  type Principal,
+} from '../../../domain/access/state.ts'
+import { entries } from '../../../domain/stream/table.ts'
+import type { OperationCaller } from '../operation.ts'
+import { Problem } from '../problem.ts'
+import type { Services } from '../services.ts'
+import { recordIn } from '../streams/record.ts'
+import { newKey } from './key-text.ts'
+
+/** Records a change of access. Every process uses it for its next request; on servers, within a second. */
+export async function changeAccess(
+  s: Services,
+  command: AccessCommand,
+  caller: OperationCaller,
+  by: string | undefined,
+): Promise<{ readonly revision: number; readonly recorded: boolean }> {
+  const { revision, recorded } = await recordIn(s, access, RIGHTS_ID, command, caller, by)
+  s.access.expire()
+  await s.access.state()
+  return { revision, recorded }
+}
+
+/** A key to record, with its text. Throws INVALID_REQUEST for a time in the past. */
+export function keyToRecord(
+  s: Pick<Services, 'random' | 'clock'>,
+  asked: { readonly rights?: readonly Right[] | undefined; readonly expiresAt?: string | undefined },
+): { readonly text: string; readonly record: NewKey } {
+  const until = asked.expiresAt === undefined ? null : Date.parse(asked.expiresAt)
+  if (until !== null && until <= s.clock.now())
+    throw new Problem('INVALID_REQUEST', 'expiresAt: this time is past; name a later one')
+  const { id, text, hash } = newKey(s.random)
+  const expiresAt = until === null ? null : new Date(until).toISOString()
+  return { text, record: { key: id, hash, rights: asked.rights ?? null, expiresAt } }
+}
+
+/** Principals in order of their ids. */
+export function principalPage(state: AccessState | null, page: Page) {
+  const { items, next } = pageOf(state === null ? [] : entries(state.principals), page)
+  return { principals: items.map(principalView), next }
+}
+
+/** Keys in order of their ids. `now`: in ms since the epoch. */
+export function keyPage(
+  state: AccessState | null,
+  { principal, ...page }: Page & { principal?: string | undefined },
+  now: number,
+) {
+  if (state === null) return { keys: [], next: null }
+  const wanted = entries(state.keys).filter((key) => principal === undefined || key.principal === principal)
+  const { items, next } = pageOf(wanted, page)
+  return { keys: items.map((key) => keyView(state, key, now)), next }
+}
+
+/** The rights of a caller; all of them if access is off. */
+export const rightsOf = ({ identity }: OperationCaller): readonly Right[] =>
+  identity === null ? RIGHTS : RIGHTS.filter((right) => identity.rights.has(right))
+
+const principalView = ({ subject, ...principal }: Principal) => ({ ...principal, subject: subject ?? null })
+
+function keyView(state: AccessState, key: AccessKey, now: number) {
+  const { id, principal, rights, expiresAt } = key
+  const told = { id, principal, rights, expiresAt }
+  if (key.revoked) return { ...told, state: 'revoked' as const }
+  if (isExpired(key, now)) return { ...told, state: 'expired' as const }
+  return {
+    ...told,
+    state: currentPrincipal(state, principal) === undefined ? ('ownerless' as const) : ('valid' as const),
+  }
+}
+
+interface Page {
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+function pageOf<T extends { readonly id: string }>(all: readonly T[], { after = '', limit }: Page) {
+  const sorted = all.filter(({ id }) => id > after).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const items = sorted.slice(0, limit)
+  return { items, next: sorted.length > limit ? items.at(-1)!.id : null }
+}

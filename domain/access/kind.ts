@@ -1,0 +1,29 @@
+import { ERASED } from '../calls/events/residue.ts'
+import { defineKind } from '../stream/define.ts'
+import { decideAccess } from './decide.ts'
+import { accessBodies } from './events.ts'
+import { ACCESS_FOLD, accessDigest, evolveAccess } from './state.ts'
+
+/** The id of the stream of principals, roles, keys and rules: `access-rights`. */
+export const RIGHTS_ID = 'rights'
+/** The id of the stream of audited reads, refused requests and failed logins: `access-uses`. */
+export const USES_ID = 'uses'
+
+/** Who may do what, and who tried, as one kind of stream. */
+export const access = defineKind({
+  kind: 'access',
+  noun: 'access',
+  bodies: accessBodies,
+  fold: ACCESS_FOLD,
+  evolve: evolveAccess,
+  decide: decideAccess,
+  digest: accessDigest,
+  // Names of people, their addresses and reasons can be erased. Ids remain, because facts of other streams name them.
+  residues: {
+    principal_added: ({ subject: _, ...body }) => ({ ...body, name: ERASED }),
+    principal_removed: (body) => ({ ...body, reason: null }),
+    key_revoked: (body) => ({ ...body, reason: null }),
+    login_failed: (body) => ({ ...body, address: null }),
+    key_used_from: (body) => ({ ...body, address: ERASED }),
+  },
+})

@@ -1,0 +1,85 @@
+import type { Clock } from '../../ports/index.ts'
+import type { CausedContext } from '../../stream/emitter.ts'
+import type { Mailbox } from '../../stream/runtime/mailbox.ts'
+import { entry } from '../../stream/table.ts'
+import type { AccessCommand } from '../decide.ts'
+import type { AccessEvent } from '../events.ts'
+import type { Right } from '../rights.ts'
+import { type AccessState, currentPrincipal, isExpired, rightsOfRoles } from '../state.ts'
+
+/** A principal with the rights of one request. */
+export interface Identity {
+  readonly principal: string
+  /** The id of the key; null: none was used. */
+  readonly key: string | null
+  readonly rights: ReadonlySet<Right>
+}
+
+/** Why a key or session gives no rights. */
+export type Unidentified = 'unknown' | 'revoked' | 'expired' | 'removed'
+
+interface GatePorts {
+  readonly clock: Clock
+  readonly mailbox: Mailbox<AccessState, AccessEvent, AccessCommand, CausedContext>
+  /** The age in ms up to which a state counts as current. 0: each request reads the end of the stream. */
+  readonly maxAgeMs: number
+}
+
+/** Identifies principals by the state of `access-rights`. */
+export class AccessGate {
+  readonly #ports: GatePorts
+  #readAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<unknown> | null = null
+
+  constructor(ports: GatePorts) {
+    this.#ports = ports
+  }
+
+  /** The state of access. Null: access was not set up. */
+  async state(): Promise<AccessState | null> {
+    const { clock, mailbox, maxAgeMs } = this.#ports
+    const now = clock.now()
+    if (now - this.#readAt >= maxAgeMs) {
+      this.#reading ??= mailbox.refresh().finally(() => {
+        this.#reading = null
+      })
+      await this.#reading
+      this.#readAt = now
+    }
+    return this.known
+  }
+
+  /** The state of the last answer. Null: access was not set up then. */
+  get known(): AccessState | null {
+    const { state } = this.#ports.mailbox
+    return state?.begun === true ? state : null
+  }
+
+  /** The state is read again before the next answer. Call it after a change by this process. */
+  expire(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** The holder of a key, whose secret the caller has checked. */
+  identifyKey(state: AccessState, id: string): Identity | Unidentified {
+    const key = entry(state.keys, id)
+    if (key === undefined) return 'unknown'
+    if (key.revoked) return 'revoked'
+    if (isExpired(key, this.#ports.clock.now())) return 'expired'
+    const principal = currentPrincipal(state, key.principal)
+    if (principal === undefined) return 'removed'
+    const all = rightsOfRoles(state, principal.roles)
+    const rights = key.rights === null ? all : new Set([...all].filter((right) => key.rights!.includes(right)))
+    return { principal: principal.id, key: id, rights }
+  }
+
+  /** The person of a session. `key`: the id of the key that opened it; null: the person logged in without a key. */
+  identifySession(state: AccessState, principal: string, key: string | null): Identity | Unidentified {
+    if (key !== null) {
+      const found = this.identifyKey(state, key)
+      return typeof found === 'string' || found.principal === principal ? found : 'unknown'
+    }
+    const person = currentPrincipal(state, principal)
+    return person === undefined ? 'removed' : { principal, key: null, rights: rightsOfRoles(state, person.roles) }
+  }
+}
