@@ -38,7 +38,7 @@ export function planInclusion(index: number, size: number): ProofPlan {
 export type Range = readonly [start: number, end: number]
 
 /** The ranges whose roots are the proof that leaf `index` is in the tree of `size` leaves, in the order of the proof. */
-export function inclusionRanges(index: number, size: number): readonly Range[] {
+function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!isCount(index) || !isCount(size) || index >= size)
     throw new RangeError(`there is no leaf ${index} in a tree of ${size} leaves; prove an index below the size`)
   const ranges: Range[] = []
