@@ -59,6 +59,7 @@ interface HeadRow {
 
 /** The tree of a log on servers, in a schema of PostgreSQL. Rejects with LogError, and `grow` with `TREE_MOVED`. */
 export class PostgresTreeStore implements TreeStore {
+  readonly storesLeaves = true
   readonly #pool: Pool
   readonly #schema: string
 

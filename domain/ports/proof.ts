@@ -49,6 +49,8 @@ export type FailureSubject = 'signer' | `anchor:${string}`
  * cannot.
  */
 export interface TreeStore {
+  /** It stores the hashes of level 0 too. Absent: they follow from the log. */
+  readonly storesLeaves?: true
   /** Null: no leaf is stored. */
   load(): Promise<StoredTree | null>
   /**

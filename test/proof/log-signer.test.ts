@@ -13,7 +13,7 @@ import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-
 import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
-import { Sealer } from '../support/log/sealing.ts'
+import { erasedBody, Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog } from './support.ts'
 
@@ -94,7 +94,7 @@ test('a long log that was never signed is stored in parts and signed once', asyn
   const { size } = await new LogSigner({ ...ports, acceptedLosses: async () => 0 }).sign()
   expect(parts.map(([, signed]) => signed)).toEqual([false, false, true])
   for (const [leaves] of parts) expect(leaves).toBeLessThan(11_000)
-  expect(await verifyHeads({ log, blobs: world.blobs, store, acceptedLosses: 0 })).toMatchObject({
+  expect(await verifyHeads({ log, blobs: world.blobs, store, acceptedLosses: [] })).toMatchObject({
     ok: true,
     signed: size,
     events: size,
@@ -147,7 +147,7 @@ test('an anchor of a witness counts only with its cosignature, and anchors need 
 test('a log that does not continue its head is not signed until the loss is accepted', async () => {
   await using world = await signedLog()
   await world.write(50)
-  await world.signer.sign()
+  const signed = await world.signer.sign()
   await world.restart({ killed: true, cutTo: 20 })
   await world.write(5)
   await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
@@ -155,15 +155,39 @@ test('a log that does not continue its head is not signed until the loss is acce
     ok: false,
     problems: expect.arrayContaining([expect.objectContaining({ code: 'CUT' })]),
   })
-  world.losses = 1
+  const { length: kept } = await world.events()
+  await world.accept()
   await world.signer.sign()
   expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
-  expect(await world.verify()).toMatchObject({ ok: true })
+  const by = { kind: 'user', id: 'ann' }
+  const loss = { by, at: '2026-06-01T00:00:00.000Z', reason: 'disk', kept }
+  expect(await world.verify()).toMatchObject({
+    ok: true,
+    losses: [{ ...loss, head: { name: `the head of ${signed.size} events`, size: signed.size } }],
+  })
+  // What an anchor outside holds counts too.
+  expect(await world.verify([{ anchor: 'disk', checkpoint: signed.note }])).toMatchObject({
+    ok: true,
+    losses: [{ ...loss, head: { name: 'the head that the anchor disk holds', size: signed.size } }],
+  })
   // A second cut needs a second acceptance.
   await world.write(10)
   await world.signer.sign()
   await world.restart({ killed: true, cutTo: (await world.events()).length - 5 })
   await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+})
+
+test('an invented loss that covers changed events is told with the head that knew other ones', async () => {
+  await using world = await signedLog()
+  await world.write(50)
+  const { note, size } = await world.signer.sign()
+  await world.restart({ killed: true, cutTo: 20 })
+  await world.write(60)
+  await world.accept()
+  await world.signer.sign()
+  const { ok, losses } = await world.verify([{ anchor: 'disk', checkpoint: note }])
+  expect([ok, losses.length, losses[0]!.head!.size]).toEqual([true, 1, size])
+  expect(losses[0]!.kept).toBeGreaterThanOrEqual(size)
 })
 
 test('a forged head, a forged anchor and an unsigned new key are named', async () => {
@@ -174,15 +198,16 @@ test('a forged head, a forged anchor and an unsigned new key are named', async (
   const heads = async (note: string) => {
     const store = {
       ...world.store,
+      load: () => world.store.load(),
       heads: async (after: number) => (after === 0 ? [{ ...head, note, number: 1 }] : []),
     }
-    return verifyHeads({ log: world.log, blobs: world.blobs, store: store as never, acceptedLosses: 0 })
+    return verifyHeads({ log: world.log, blobs: world.blobs, store: store as never, acceptedLosses: [] })
   }
   expect(await heads(head.note)).toMatchObject({ ok: true, signed: head.size })
   expect(await heads(forged)).toMatchObject({ ok: false, signed: 0, problems: [{ code: 'HEAD', size: head.size - 1 }] })
   const outside = [{ anchor: 'disk', checkpoint: forged }]
   expect(
-    await verifyHeads({ log: world.log, blobs: world.blobs, store: world.store, acceptedLosses: 0 }, outside),
+    await verifyHeads({ log: world.log, blobs: world.blobs, store: world.store, acceptedLosses: [] }, outside),
   ).toMatchObject({
     ok: false,
     problems: [{ code: 'ANCHOR' }],
@@ -205,4 +230,28 @@ test.each([
   expect((await world.verify()).problems).toMatchObject([
     { code: 'KEY', message: expect.stringContaining(`${PROOF_STREAM}@${revision + 1}`) },
   ])
+})
+
+test.each([
+  ['that is no list', { bodies: 'x' }, 1],
+  ['of an event without a revision', { bodies: [{ version: 1, body: {} }] }, 1],
+  ['that its event cannot have', { bodies: [{ revision: 0, version: 1, body: { origin: 7 } }] }, 0],
+])('a sealed residue %s is named, and verification of its stream goes on', async (_, body, after) => {
+  await using world = await signedLog()
+  await world.write(3)
+  await world.signer.sign()
+  const events = (await world.events()).filter(({ header }) => header.stream === PROOF_STREAM)
+  const [first, last] = [events[0]!, events.at(-1)!]
+  const { revision, timestamp } = last.header
+  const forger = new Sealer('forger')
+  const batch = forger.batch(PROOF_STREAM, { revision, hash: last.hash }, [
+    { type: 'residue', body, header: { timestamp } },
+    { type: 'erased', body: erasedBody(first), header: { timestamp } },
+  ])
+  await world.log.append(PROOF_STREAM, revision, batch)
+  const found = await world.streams.verify(PROOF_STREAM)
+  expect(found).toMatchObject({ ok: false, events: revision + 3, erased: [{ revision: 0, code: 'other' }] })
+  // The residue itself, or the body that it cannot restore.
+  const named = after === 0 ? 0 : revision + after
+  expect(found.problems.map(({ revision, code }) => [revision, code])).toContainEqual([named, 'SHAPE'])
 })

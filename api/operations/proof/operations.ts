@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { COSIGNATURE, parseVkey } from '../../../domain/log/proof/note.ts'
 import { ProofError } from '../../../domain/log/proof/proof-error.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { showAnchors } from '../../../projections/index.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { Problem } from '../problem.ts'
@@ -107,7 +108,8 @@ export const PROOF_OPERATIONS = [
     input: { query: schema.VerifyHeadsQuery },
     output: schema.VerifiedHeads,
     answers: { 200: 'What was found' },
-    run: (s, { query: { anchors } }) => verifyProof(s, { outside: anchors === 'true' }),
+    run: (s, { query: { anchors, streams } }) =>
+      verifyProof(s, { outside: anchors === 'true', perStream: streams === 'true' }),
   }),
   operation({
     ...{ name: 'rotateLogKey', http: 'POST /v1/proof/rotate', ...write },
@@ -127,13 +129,16 @@ export const PROOF_OPERATIONS = [
     input: {},
     output: schema.AnchorList,
     answers: { 200: 'The anchors' },
+    awaitsTables: true,
     async run(s) {
       const state = await s.streams.state(proof, PROOF_ID)
+      const rows = new Map((await s.read.rows(showAnchors)).value.anchors.map((row) => [row.anchor, row]))
       const failures = await s.proof.store?.failures()
       const anchors = Object.entries(state?.anchors ?? {}).map(([anchor, as]) => {
         const failure = failures?.get(`anchor:${anchor}`)
+        const { size = null, anchored_at: anchoredAt = null } = rows.get(anchor) ?? {}
         return {
-          ...{ anchor, ...as, size: state?.anchored[anchor]?.size ?? null },
+          ...{ anchor, ...as, size, anchoredAt },
           failure: failure === undefined ? null : failureView(failure),
         }
       })

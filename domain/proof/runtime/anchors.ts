@@ -12,7 +12,7 @@ import { type Anchor, PROOF_ID, type ProofState, proof } from '../kind.ts'
 import type { LogSigner } from './log-signer.ts'
 
 export interface AnchorPorts {
-  readonly signer: LogSigner
+  readonly signer: Pick<LogSigner, 'latest' | 'consistency'>
   /** Remembers the failures. */
   readonly store: TreeStore
   readonly streams: Streams

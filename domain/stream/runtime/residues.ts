@@ -10,6 +10,8 @@ import type { Stores } from './ports.ts'
  * were appended since.
  */
 export class Residues<Event extends StreamEvent> {
+  /** The revisions of the `residue` events of another shape, which keepup never writes. They restore nothing. */
+  readonly malformed = new Set<number>()
   private readonly stores: Stores
   private readonly decoding: Decoding<Event>
   private readonly stream: string
@@ -49,15 +51,15 @@ export class Residues<Event extends StreamEvent> {
         if (recorded === undefined || recorded.erased) continue
         const bytes = await bodyOf(this.stores, recorded).catch(lost)
         const event = bytes && this.decoding.decode(recorded.header, bytes)
-        if (event?.type === RESIDUE) for (const kept of bodiesOf(event.body)) this.found.set(kept.revision, kept)
+        if (event?.type !== RESIDUE) continue
+        const { data } = erasureEvents.residue.safeParse(event.body)
+        for (const kept of data?.bodies ?? []) this.found.set(kept.revision, kept)
+        if (data === undefined) this.malformed.add(revision)
       }
     }
     this.next = next
   }
 }
-
-/** A `residue` event of another shape, which keepup never writes, restores nothing. */
-const bodiesOf = (body: unknown): readonly Residue[] => erasureEvents.residue.safeParse(body).data?.bodies ?? []
 
 /** Null if the blob of a `residue` event is missing: the event then restores nothing. Rethrows every other error. */
 function lost(error: unknown): null {

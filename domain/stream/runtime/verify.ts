@@ -54,7 +54,12 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   }
   const { events, head, erased, problems } = chain.result()
   const given = damageProblems(damage, events)
-  const all: ProofProblem[] = [...problems, ...fold.problems, ...attached, ...unknown, ...given].sort(
+  // The fold stops at an erased body without a residue, and so may not reach the malformed one.
+  const reported = new Set(fold.problems.map(({ revision }) => revision))
+  const malformed = [...residues.malformed]
+    .filter((revision) => !reported.has(revision))
+    .map((revision): ProofProblem => ({ revision, code: 'SHAPE', message: 'the residue has not its recorded shape' }))
+  const all: ProofProblem[] = [...problems, ...fold.problems, ...attached, ...unknown, ...malformed, ...given].sort(
     (a, b) => a.revision - b.revision,
   )
   const { digests, recorded } = fold

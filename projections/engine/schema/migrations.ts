@@ -9,14 +9,22 @@ import { ownTables } from './own-tables.ts'
 import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
+/** The kinds of streams whose tables a later version than 1 creates. */
+const LATER = ['access'] as const
+
+const tablesOf = (kind: string): readonly string[] => Object.keys(KINDS.get(kind)!.tables)
+
 /**
- * Version 1 creates everything in schema/tables.ts. A later version adds an entry. A change of a row's meaning needs a
+ * Version 1 creates everything in schema/tables.ts but the tables of {@link LATER}. A later version adds an entry. A change of a row's meaning needs a
  * higher {@link MEANING} instead, so that the tables are rebuilt from the log.
  */
-export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
+export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [
+  createAll,
+  (db, dialect) => createTables(db, dialect, tablesOf('access')),
+]
 
 /** The meaning of the rows. Tables with another number are rebuilt, not migrated. */
-export const MEANING = 17
+export const MEANING = 16
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4
@@ -31,12 +39,21 @@ export const keptMeaning = (): number =>
     .reduce((sum, version) => sum + version - 1, MEANING + KEPT_VIEWS)
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
-  for (const name of tableNames()) await createTable(db, dialect, name, specOf(name))
+  const later = new Set(LATER.flatMap(tablesOf))
+  await createTables(
+    db,
+    dialect,
+    tableNames().filter((name) => !later.has(name)),
+  )
   if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
   for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
   for (const { indexes } of KINDS.values())
     for (const statement of indexes?.[dialect.name] ?? []) await sql.raw(statement).execute(db)
   for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
+}
+
+async function createTables(db: Kysely<Database>, dialect: Dialect, names: readonly string[]): Promise<void> {
+  for (const name of names) await createTable(db, dialect, name, specOf(name))
 }
 
 async function createTable(db: Kysely<Database>, dialect: Dialect, name: string, spec: TableSpec): Promise<void> {

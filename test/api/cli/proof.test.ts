@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openKeepUp } from '../../../api/library/open-keepup.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
-import { parseVkey } from '../../../domain/log/proof/note.ts'
+import { COSIGNATURE, ED25519, formatVkey, noteSigner, parseVkey } from '../../../domain/log/proof/note.ts'
 import { parseProofFile, verifyProofFile } from '../../../domain/log/proof/proof-file.ts'
 import { cliFolder } from '../support/cli.ts'
 
@@ -23,7 +23,7 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
   expect((await look('anchor', 'add', 'disk', 'folder', disk)).out).toContain('disk: added')
   expect(await look('anchor', 'add', 'x', 'folder', 'relative')).toMatchObject({ code: 2 })
   expect((await look('anchor', 'now')).out).toMatch(/^disk: keeps the head of \d+ events\n$/)
-  expect((await look('anchor', 'list')).out).toMatch(/\ndisk +folder +\d+ +.*disk/)
+  expect((await look('anchor', 'list')).out).toMatch(/\ndisk +folder +\d+ +20\S+Z +.*disk/)
   const whole = join(root, 'whole')
   cpSync(data, whole, { recursive: true, filter: (path) => !path.endsWith('.sock') })
 
@@ -38,8 +38,11 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
 
   await write(['two', 'three'])
   expect((await look('verify', '--anchors')).out).toMatch(
-    /heads: hold, \d+ events? anchored, \d+ only signed, 0 only chained/,
+    /heads: hold, \d+ events \(\d+ anchored, \d+ signed\)\n[\s\S]*store review: holds, 3 events \(1 anchored, 2 signed\), /,
   )
+  expect(JSON.parse((await look('-o', 'json', 'streams', 'verify', 'context-review')).out)).toMatchObject({
+    proof: { anchored: { events: 1, upTo: 0 }, signed: { events: 2, upTo: 2 }, chained: { events: 0, upTo: null } },
+  })
   // The log and everything that follows from it is put back; the signed heads are not.
   for (const part of ['log', 'tables']) {
     rmSync(join(data, part), { recursive: true })
@@ -59,4 +62,25 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
     readFileSync(join(kept, newest), 'utf8').replace(/\n\d+\n/, '\n9999\n'),
   )
   expect(await look('verify', '--anchors')).toMatchObject({ code: 5, out: expect.stringContaining('ANCHOR: ') })
+})
+
+it('refuses a verifier key that cannot sign what it is named for', async () => {
+  const seed = new Uint8Array(32).fill(3)
+  const [log, witness] = ([ED25519, COSIGNATURE] as const).map((type) =>
+    formatVkey(noteSigner('other.example', seed, type).key),
+  )
+  const ecdsa = `other.example+01020304+${Buffer.of(2, ...seed).toString('base64')}`
+  const says = (err: string) => ({ code: 2, err: expect.stringContaining(err) })
+  for (const [key, type] of [
+    [witness!, 4],
+    [ecdsa, 2],
+  ] as const) {
+    const asked = ['pack', '--check', join(root, 'no.pack'), '--vkey', key]
+    expect(await look(...asked)).toMatchObject(says(`logs sign with keys of type 1, not ${type}`))
+    expect((await look('witness', 'add', key)).err).toContain(`has type ${type}; name a key that signs heads (1)`)
+  }
+  for (const key of [log!, ecdsa])
+    expect(await look('anchor', 'add', 'w', 'witness', 'https://w.example', '--vkey', key)).toMatchObject(
+      says('expected the verifier key of a witness (type 4)'),
+    )
 })

@@ -19,6 +19,7 @@ export function anchorCommand(program: Command, kit: Kit): void {
           { title: 'ANCHOR', of: (one) => one.anchor },
           { title: 'KIND', of: (one) => one.kind },
           { title: 'EVENTS', of: (one) => one.size ?? '-', side: 'right' },
+          { title: 'TIME', of: (one) => one.anchoredAt ?? '-' },
           { title: 'TARGET', of: (one) => one.target, flexible: true },
           { title: 'FAILURE', of: (one) => one.failure?.message ?? '' },
         ])

@@ -2,7 +2,9 @@ import { createReadStream, readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { ED25519, parseVkey } from '../../../../domain/log/proof/note.ts'
 import { policyOfKeys, type VerifiedPack } from '../../../../domain/log/proof/pack-verifier.ts'
+import { ProofError } from '../../../../domain/log/proof/proof-error.ts'
 import { counted } from '../../../../projections/engine/text.ts'
 import { checkPack } from '../../../operations/pack/check-pack.ts'
 import { NotATar } from '../../../operations/pack/tar.ts'
@@ -88,7 +90,11 @@ async function verify(ctx: Context, file: string, { vkey, policy }: PackOptions)
   if (vkey !== undefined && policy !== undefined) throw new UsageError('--vkey and --policy: name one of them')
   const path = resolve(ctx.io.cwd, file)
   const trusted =
-    vkey !== undefined ? policyOfKeys(vkey) : policy !== undefined ? text(resolve(ctx.io.cwd, policy)) : null
+    vkey !== undefined
+      ? policyOfKeys(vkey.map(logKey))
+      : policy !== undefined
+        ? text(resolve(ctx.io.cwd, policy))
+        : null
   const found = await checkPack(createReadStream(path), trusted).catch((error: NodeJS.ErrnoException) => {
     if (error instanceof NotATar) throw new CliError(`${path}: ${error.message}`, EXIT.verification)
     throw error.syscall === undefined ? error : new UsageError(`${path} cannot be read (${error.message}); name a pack`)
@@ -99,6 +105,22 @@ async function verify(ctx: Context, file: string, { vkey, policy }: PackOptions)
       'The keys are those in the pack: its parts belong together. --vkey KEY compares with a key from elsewhere.',
     )
   return found.ok ? EXIT.done : EXIT.verification
+}
+
+/** Refuses a key that cannot sign heads of a log. The check of the pack names a malformed one. */
+function logKey(vkey: string): string {
+  const type = typeOf(vkey)
+  if (type === null || type === ED25519) return vkey
+  throw new UsageError(`--vkey: logs sign with keys of type ${ED25519}, not ${type}; copy the verifier key of the log`)
+}
+
+function typeOf(vkey: string): number | null {
+  try {
+    return parseVkey(vkey).type
+  } catch (error) {
+    if (error instanceof ProofError) return null
+    throw error
+  }
 }
 
 function text(path: string): string {
