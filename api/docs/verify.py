@@ -91,11 +91,13 @@ def open_checkpoint(note, policy):
 
 # The tree. A leaf's data is the hash of an event, which is the hash of the hash before it and its header.
 def node(left, right): return sha256(b'\1' + left + right)
-def root_of(level):
-    while len(level) > 1:
-        pairs = [level[at:at + 2] for at in range(0, len(level), 2)]
-        level = [node(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    return level[0] if level else sha256(b'')
+def root_of(start, end, leaves, hashes):
+    """The root, from some leaves (index, hash), the last one first, and the hashes of the largest subtrees between."""
+    if not leaves or leaves[-1][0] >= end: return next(hashes, b'')
+    if end - start == 1: return leaves.pop()[1]
+    middle = start + 2**((end - start - 1).bit_length() - 1)
+    left = root_of(start, middle, leaves, hashes)
+    return node(left, root_of(middle, end, leaves, hashes))
 def is_included(index, size, leaf, proof, root):
     at, last = index, size - 1
     for sibling in proof:
@@ -112,54 +114,50 @@ def check_proof(text, policy, digest=None):
     extra, index, proof = decode(match[1] or ''), int(match[2]), [decode(line) for line in match[3].split('\n')[1:]]
     size, root = open_checkpoint(checkpoint, policy)
     event = bytes.fromhex(digest) if digest else sha256(extra)
-    is_there = is_included(index, size, sha256(b'\0' + event), proof, root)
-    require(is_there, 'the proof does not place the event in the log')
+    require(is_included(index, size, sha256(b'\0' + event), proof, root), 'it does not place the event in the log')
     print('included: event', index, 'of', size, ascii(extra[32:]) if event == sha256(extra) else '')
 
 # Packs
 def canonical(value): return json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
-def parse(line):
-    value = json.loads(line)
-    require(line == canonical(value) + b'\n', 'not a line of canonical JSON')
-    return value
-def check_event(event, heads, is_whole, names):
+def check_event(event, heads, names):
     """The event's hash must follow from its header and the hash before it, its body's hash from salt and body."""
     header, stream, revision = event['header'], event['header']['stream'], event['header']['revision']
     (last, before), heads[stream] = heads.get(stream, (-1, '0' * 64)), (revision, event['hash'])
-    require(revision == last + 1 or (revision > last and not is_whole), 'the event before it is missing')
-    before = bytes.fromhex(before if revision == last + 1 else event['previous'])
-    sealed = sha256(before + canonical(header)).hex()
-    require(len(before) == 32 and sealed == event['hash'], 'its hash does not follow from it')
-    salt, body, digest = decode(event['salt'] or ''), event['body'], header['body']['hash']
-    is_cut_right = body is None or (len(salt), len(decode(body))) == (16, header['body']['size'])
-    is_sealed = body is None or sha256(salt + decode(body)).hex() == digest
-    require(is_cut_right and is_sealed, 'its body is not the sealed one')
-    is_known = body is not None or event.get('absent') or 'blobs/' + digest in names
-    require(is_known, 'its body is missing without a reason')
+    if revision != last + 1: before = event.get('previous')
+    require(revision > last and before, 'the event before it is missing')
+    sealed = sha256(bytes.fromhex(before) + canonical(header)).hex()
+    require(len(before) == 64 and sealed == event['hash'], 'its hash does not follow from it')
+    salt, body, digest = decode(event['salt'] or ''), decode(event['body'] or ''), header['body']['hash']
+    blob = not event.get('absent') and digest
+    if event['body'] is not None:
+        is_cut_right = (len(salt), len(body)) == (16, header['body']['size'])
+        require(is_cut_right and sha256(salt + body).hex() == digest, 'its body is not the sealed one')
+        is_outcome = header['type'] in ('tool_call_end', 'late_outcome')
+        blob = is_outcome and json.loads(body).get('attachment', {}).get('hash')
+    require(not blob or 'blobs/' + blob in names, 'its body or whole result is missing without a reason')
 def check_pack(names, load, policy):
-    heads, leaves, last, faults, is_whole = {}, [], (-1, -1), [], 'proofs.ndjson' not in names
+    heads, leaves, last, faults = {}, [], (-1, -1), []
     for number, line in enumerate(load('events.ndjson'), 1):
         name = f'line {number}'
         try:
-            event = parse(line)
+            event = json.loads(line)
+            require(line == canonical(event) + b'\n', 'not a line of canonical JSON')
             name += f", event {event['index']} ({event['header']['stream']}@{event['header']['revision']})"
-            leaves.append((name, int(event['index']), sha256(b'\0' + bytes.fromhex(event['hash']))))
-            check_event(event, heads, is_whole, names)
             before, last = last, (event['index'], event['position'])
-            require(last[0] == before[0] + 1 or (last[0] > before[0] and not is_whole), 'it is out of order')
-            require(last[1] > before[1], 'its position is out of order')
+            require(last[0] > before[0] and last[1] > before[1], 'it is out of order')
+            leaves.append((last[0], sha256(b'\0' + bytes.fromhex(event['hash']))))
+            check_event(event, heads, names)
         except Exception as error: faults.append(f'{name}: {error}')
-    for name in (name for name in names if name.startswith('blobs/')):
-        if sha256(load(name).read()).hex() != name[6:]: faults.append(name + ' is altered')
+    for name in names:
+        if name[:6] == 'blobs/' and sha256(load(name).read()).hex() != name[6:]: faults.append(name + ' is altered')
     print(f'chained: {len(leaves)} events of {len(heads)} streams; {len(faults)} faults')
     size, root = open_checkpoint(load('checkpoint').read().decode(), policy)
-    if is_whole and (len(leaves), root_of([leaf for *_, leaf in leaves])) != (size, root):
-        faults.append('the checkpoint is of other events than those of the pack')
-    proofs = {one['index']: one['proof'] for one in ([] if is_whole else map(parse, load('proofs.ndjson')))}
-    for name, index, leaf in ([] if is_whole else leaves):
-        if not is_included(index, size, leaf, [decode(one) for one in proofs.get(index, [])], root):
-            faults.append(name + ': its proof does not place it in the log')
     print(f'included: {len(leaves)} of {size} events of the log')
+    *lines, rest = (load('hashes.txt').read().decode() if 'hashes.txt' in names else '').split('\n')
+    require(rest == '' and all(len(decode(line)) == 32 for line in lines), 'a line of hashes.txt is not a hash')
+    hashes, leaves = map(decode, lines), leaves[::-1]
+    if root_of(0, size, leaves, hashes) != root or leaves or list(hashes):
+        faults.append('the checkpoint is of other events than those of the pack')
     for fault in faults: print('FAULT:', ascii(fault))
     require(not faults, f'{len(faults)} faults')
 def open_pack(path):
@@ -170,7 +168,7 @@ def open_pack(path):
     tar = tarfile.open(path)
     entries = [(str(pathlib.PurePosixPath(one.name)), one) for one in tar if one.isfile()]
     require(len(dict(entries)) == len(entries), 'a file is there twice')
-    return set(dict(entries)), lambda name: tar.extractfile(dict(entries)[name])
+    return set(dict(entries)), lambda name, files=dict(entries): tar.extractfile(files[name])
 def main(command, *given):
     def read(path): return open(path, 'rb').read().decode()
     try:

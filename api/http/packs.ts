@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { writePack } from '../operations/pack/write-pack.ts'
+import { PackChoice, writePack } from '../operations/pack/write-pack.ts'
 import { Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { newApp, refusals, written } from './new-app.ts'
 import { streamResponse } from './stream-response.ts'
 
-const Time = z.iso.datetime({ precision: 3 })
+const { since, until } = PackChoice.shape
 
 const pack = createRoute({
   method: 'get',
@@ -19,8 +19,8 @@ const pack = createRoute({
         .union([Id, z.array(Id)])
         .optional()
         .meta({ description: 'A run with all its agents; several times for several runs; absent: the whole log' }),
-      since: Time.optional().meta({ description: 'Only events from this time on' }),
-      until: Time.optional().meta({ description: 'Only events up to this time' }),
+      since,
+      until,
       bodies: z.enum(['true', 'false']).prefault('true').meta({ description: 'false: without the bodies of events' }),
     }),
   },

@@ -4,6 +4,7 @@ import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/agent/runtime/history/rebuild-request.ts'
 import type { ReusedRecord } from '../../domain/agent/runtime/types.ts'
+import type { VerifiedPack } from '../../domain/log/proof/pack-verifier.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import type { ContextStore } from '../../domain/store/runtime/store.ts'
 import type { At } from '../../domain/stream/point.ts'
@@ -16,6 +17,8 @@ import type { Checkpoint } from '../operations/history/checkpoint.ts'
 import { forkRun } from '../operations/history/fork-run.ts'
 import { messageBusOf, type RuntimeMessageBus } from '../operations/messages/library.ts'
 import { operatorText } from '../operations/notices.ts'
+import { checkPack } from '../operations/pack/check-pack.ts'
+import { PackChoice, writePack } from '../operations/pack/write-pack.ts'
 import { Problem } from '../operations/problem.ts'
 import type { RunRow } from '../operations/read-model.ts'
 import type { Ended } from '../operations/runs/drive-end.ts'
@@ -122,6 +125,16 @@ export interface KeepUp extends AsyncDisposable, Calls {
   readonly documents: DocumentsApi
   /** Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). */
   sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>
+  /**
+   * The bytes of a tar file with runs (default: everything that the log holds) and their proofs, which anybody can verify
+   * without keepup. The iteration rejects with `NOT_SIGNED` or `NOT_FOUND` before the first piece.
+   */
+  pack(choice?: z.input<typeof PackChoice>): AsyncIterable<Uint8Array>
+  /**
+   * Verifies a pack while it is read. `policy`: trusted keys (c2sp.org/tlog-policy) in place of those in the pack.
+   * Rejects with `NotATar` if the bytes are no pack.
+   */
+  checkPack(pack: AsyncIterable<Uint8Array>, options?: { readonly policy?: string }): Promise<VerifiedPack>
   /** All other services: the queries, the log. */
   readonly services: Services
   /**
@@ -154,6 +167,8 @@ export function keepUpOf(
       await services.read.caughtUp()
       return askSql(services, asked)
     },
+    pack: (choice = {}) => writePack(services, parsed(PackChoice, choice)),
+    checkPack: (pack, { policy } = {}) => checkPack(pack, policy),
     messages: messageBusOf(services, { callers, parsed, ending: ending.signal }),
     documents: documentsOf(services, { callers, ending: ending.signal }),
     async start(options) {

@@ -9,6 +9,7 @@ import { fold } from './cases/fold.ts'
 import { growing } from './cases/growth.ts'
 import { many } from './cases/many.ts'
 import { memory } from './cases/memory.ts'
+import { packs } from './cases/packs.ts'
 import { page } from './cases/page.ts'
 import { proof } from './cases/proof.ts'
 import { resident } from './cases/resident.ts'
@@ -35,6 +36,7 @@ const CASES: readonly Case[] = [
   state,
   fold,
   proof,
+  packs,
   tables,
   tree,
   children,

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { packedProofLine } from '../../domain/log/proof/pack.ts'
 import { logOf, type Pack, packedEvents, packOf } from './packs.ts'
 import { cosigner, logSigner } from './proof-keys.ts'
 
@@ -84,7 +83,16 @@ export const anyPack: fc.Arbitrary<{ readonly pack: Pack; readonly change: strin
     text: fc.string({ maxLength: 5 }),
     seed: fc.nat(),
     isWhole: fc.boolean(),
-    change: fc.constantFrom('honest', 'note', 'proof', 'otherProof', 'noProofs', ...Object.keys(LINE_CHANGES)),
+    change: fc.constantFrom(
+      'honest',
+      'note',
+      'treeHash',
+      'moreHashes',
+      'noHashes',
+      'blob',
+      'noBlob',
+      ...Object.keys(LINE_CHANGES),
+    ),
     a: fc.nat(10_000),
     b: fc.nat(10_000),
   })
@@ -104,17 +112,19 @@ function changed(pack: Pack, change: string, a: number, b: number): Pack {
   const lineChange = LINE_CHANGES[change]
   if (lineChange !== undefined)
     return withLines(pack, 'events.ndjson', (lines) => lineChange(lines, a % lines.length, b))
+  if (change === 'blob' || change === 'noBlob') {
+    const [[name, text] = [], ...others] = Object.entries(pack).filter(([name]) => name.startsWith('blobs/'))
+    if (name === undefined || text === undefined) return pack
+    const { [name]: _, ...rest } = pack
+    return change === 'noBlob' ? rest : { ...rest, ...Object.fromEntries(others), [name]: flippedText(text, a, b) }
+  }
   if (change === 'note') return { ...pack, checkpoint: flippedText(pack.checkpoint!, a, b) }
-  if (pack['proofs.ndjson'] === undefined || change === 'honest') return pack
-  if (change === 'noProofs') return (({ 'proofs.ndjson': _, ...rest }) => rest)(pack)
-  return withLines(pack, 'proofs.ndjson', (lines) => {
-    const at = a % lines.length
-    const { index, proof } = JSON.parse(lines[at]!) as { index: number; proof: string[] }
-    const bytes = proof.map((one) => Buffer.from(one, 'base64'))
-    if (change === 'otherProof') return lines.with(at, packedProofLine(b, bytes).trimEnd())
-    if (bytes.length > 0) bytes[b % bytes.length]![a % 32]! ^= 1 << (b % 8)
-    return lines.with(at, packedProofLine(index, bytes).trimEnd())
-  })
+  const { 'hashes.txt': hashes, ...rest } = pack
+  if (hashes === undefined || change === 'honest') return pack
+  if (change === 'noHashes') return rest
+  if (change === 'moreHashes')
+    return { ...pack, 'hashes.txt': hashes + (hashes.split('\n')[0] || '=') + '\n'.repeat(b % 2) }
+  return { ...pack, 'hashes.txt': flippedText(hashes, a, b) }
 }
 
 function withLines(pack: Pack, name: string, change: (lines: string[]) => string[]): Pack {

@@ -3,23 +3,30 @@ import { join } from 'node:path'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { checkpointText } from '../../domain/log/proof/checkpoint.ts'
 import { formatNote, type NoteSigner, signatureLine } from '../../domain/log/proof/note.ts'
-import { type PackedEvent, packedEventLine, packedProofLine } from '../../domain/log/proof/pack.ts'
+import { type PackedEvent, packedEventLine, packedHashLine } from '../../domain/log/proof/pack.ts'
+import { unknownSubtrees } from '../../domain/log/proof/partial-tree.ts'
 import { formatPolicy } from '../../domain/log/proof/policy.ts'
 import { edgeRoot, eventLeaf } from '../../domain/log/proof/tree.ts'
+import { bodyHash } from '../../domain/log/seal.ts'
 import { NEW, Sealer, type Tip, tipOf } from './log/sealing.ts'
-import { StoredTree } from './merkle.ts'
+import { naiveRoot, StoredTree } from './merkle.ts'
 
 /** The files of a pack. */
 export type Pack = Record<string, string>
 
-/** A log of events of several streams. `turns`: the stream of each event, as a number. */
+/** The content of a blob: salt and whole result. */
+const wholeResult = (n: number): string => `salt of 16 bytes, then the result of event ${n}`
+
+/** A log of events of several streams, of which some name a whole result. `turns`: the stream of each event, as a number. */
 export function logOf(turns: readonly number[], texts: readonly string[] = []) {
   const sealer = new Sealer()
   const tips = new Map<string, Tip>()
   const events: RecordedEvent[] = turns.map((turn, n) => {
     const stream = `agent-a${turn}`
-    const body = { n, text: texts[n % texts.length] ?? 'x' }
-    const batch = sealer.batch(stream, tips.get(stream) ?? NEW, [{ body, header: { commandId: `c-${body.text}` } }])
+    const text = texts[n % texts.length] ?? 'x'
+    const hash = bodyHash(Buffer.from(wholeResult(n)))
+    const draft = n % 4 === 2 ? { type: 'tool_call_end', body: { attachment: { hash }, n } } : { body: { n, text } }
+    const batch = sealer.batch(stream, tips.get(stream) ?? NEW, [{ ...draft, header: { commandId: `c-${text}` } }])
     tips.set(stream, tipOf(batch))
     return { ...batch[0]!, position: 3 * n + 1 }
   })
@@ -45,19 +52,33 @@ interface Signers {
   readonly time?: number
 }
 
-/** A pack of these events of a log; of the whole log without `proofs`. */
-export function packOf({ tree }: Log, packed: readonly PackedEvent[], signers: Signers, proofs = false): Pack {
-  const { log, witness, time = 1_800_000_000 } = signers
-  const text = checkpointText({ origin: log.key.name, size: tree.edge.size, root: edgeRoot(tree.edge) })
-  const lines = [signatureLine(log, text), ...(witness ? [signatureLine(witness, text, time)] : [])]
+/** The hashes of a log between packed events, as RFC 6962 defines them. */
+function missingHashes({ events }: Log, packed: readonly PackedEvent[]): Uint8Array[] {
+  const ends = [...packed.map(({ index }) => index), events.length]
+  return ends.flatMap((end, n) =>
+    unknownSubtrees([n === 0 ? 0 : ends[n - 1]! + 1, end], events.length).map(([from, to]) =>
+      naiveRoot(events.slice(from, to).map(({ hash }) => Buffer.from(hash, 'hex'))),
+    ),
+  )
+}
+
+/** A pack of these events of a log. `isPart`: with the hashes between them. */
+export function packOf(log: Log, packed: readonly PackedEvent[], signers: Signers, isPart = false): Pack {
+  const { tree } = log
+  const { log: signer, witness, time = 1_800_000_000 } = signers
+  const text = checkpointText({ origin: signer.key.name, size: tree.edge.size, root: edgeRoot(tree.edge) })
+  const lines = [signatureLine(signer, text), ...(witness ? [signatureLine(witness, text, time)] : [])]
   const witnesses = witness ? [{ name: 'w', key: witness.key }] : []
   return {
     'events.ndjson': packed.map(packedEventLine).join(''),
     checkpoint: formatNote(text, lines),
-    'policy.txt': formatPolicy({ logs: [{ key: log.key }], witnesses, groups: [], quorum: witness ? 'w' : null }),
-    ...(proofs && {
-      'proofs.ndjson': packed.map(({ index }) => packedProofLine(index, tree.inclusion(index))).join(''),
-    }),
+    'policy.txt': formatPolicy({ logs: [{ key: signer.key }], witnesses, groups: [], quorum: witness ? 'w' : null }),
+    ...Object.fromEntries(
+      packed
+        .filter(({ index, body }) => index % 4 === 2 && body !== null)
+        .map(({ index }) => [`blobs/${bodyHash(Buffer.from(wholeResult(index)))}`, wholeResult(index)]),
+    ),
+    ...(isPart && { 'hashes.txt': missingHashes(log, packed).map(packedHashLine).join('') }),
   }
 }
 
@@ -65,6 +86,7 @@ export function packOf({ tree }: Log, packed: readonly PackedEvent[], signers: S
 export function writePack(parent: string, pack: Pack): string {
   mkdirSync(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'pack-'))
+  mkdirSync(join(folder, 'blobs'))
   for (const [name, text] of Object.entries(pack)) writeFileSync(join(folder, name), text)
   return folder
 }

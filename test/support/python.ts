@@ -22,7 +22,9 @@ def included(index, size, leaf, proof, root):
 def ed25519(*parts):
     try: return verify.ed25519(*[bytes.fromhex(one) for one in parts])
     except ValueError: return False
-def root(leaves): return verify.root_of([bytes.fromhex(one) for one in leaves]).hex()
+def root(leaves):
+    known = [(index, bytes.fromhex(one)) for index, one in enumerate(leaves)]
+    return verify.root_of(0, len(leaves), known[::-1], iter([])).hex()
 actions = {'main': main, 'canonical': canonical, 'included': included, 'ed25519': ed25519, 'root': root}
 for line in sys.stdin:
     action, *args = json.loads(line)

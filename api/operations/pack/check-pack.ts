@@ -18,8 +18,10 @@ export async function checkPack(
   for await (const { name, bytes } of tarFiles(source)) {
     if (files.has(name)) verifier.problem(name, 'the file is there twice')
     files.add(name)
-    if (name === 'events.ndjson') for await (const line of linesOf(bytes)) verifier.event(line)
-    else if (name === 'proofs.ndjson') for await (const line of linesOf(bytes)) verifier.proof(line)
+    if (name === 'events.ndjson')
+      for await (const lines of linesOf(bytes)) for (const line of lines) verifier.event(line)
+    else if (name === 'hashes.txt')
+      for await (const lines of linesOf(bytes)) for (const line of lines) verifier.hash(line)
     else if (name === 'checkpoint' || name === 'policy.txt') texts.set(name, await textOf(bytes))
     else if (name.startsWith(BLOBS)) {
       const hasher = bodyHasher()
@@ -29,7 +31,7 @@ export async function checkPack(
   }
   if (!files.has('events.ndjson')) verifier.problem('events.ndjson', 'the file is missing')
   const trusted = policy ?? texts.get('policy.txt') ?? null
-  return verifier.result(texts.get('checkpoint') ?? null, trusted, !files.has('proofs.ndjson'))
+  return verifier.result(texts.get('checkpoint') ?? null, trusted)
 }
 
 /** The largest checkpoint or policy, and the longest line, in bytes. A hostile pack cannot fill the memory. */
@@ -57,8 +59,8 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** The lines of a file with their newlines. The last one may lack it. */
-async function* linesOf(bytes: TarFile['bytes']): AsyncGenerator<string> {
+/** The lines of a file with their newlines, as many at a time as arrive. The last one may lack its newline. */
+async function* linesOf(bytes: TarFile['bytes']): AsyncGenerator<string[]> {
   let rest: Uint8Array[] = []
   let size = 0
   const add = (piece: Uint8Array) => {
@@ -67,19 +69,21 @@ async function* linesOf(bytes: TarFile['bytes']): AsyncGenerator<string> {
     else rest = []
   }
   const line = () => {
-    const text = size > MAX_LINE ? UNREADABLE : decoded(Buffer.concat(rest))
+    const text = size > MAX_LINE ? UNREADABLE : decoded(rest.length === 1 ? rest[0]! : Buffer.concat(rest))
     rest = []
     size = 0
     return text
   }
   for await (const piece of bytes) {
+    const lines: string[] = []
     let from = 0
     for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
       add(piece.subarray(from, end + 1))
-      yield line()
+      lines.push(line())
       from = end + 1
     }
+    yield lines
     if (from < piece.length) add(Uint8Array.from(piece.subarray(from)))
   }
-  if (size > 0) yield line()
+  if (size > 0) yield [line()]
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { z } from 'zod'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT, erasedFact } from '../../../domain/log/erased.ts'
 import { idOf, kindOf, ownerOf } from '../../../domain/log/owner.ts'
 import { parseVkey } from '../../../domain/log/proof/note.ts'
-import { type AbsentBody, packedEventLine } from '../../../domain/log/proof/pack.ts'
+import { type AbsentBody, packedEventLine, packedHashLine } from '../../../domain/log/proof/pack.ts'
 import { formatPolicy } from '../../../domain/log/proof/policy.ts'
 import { GENESIS, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
@@ -16,22 +17,28 @@ import { EventViews } from '../events/view.ts'
 import { Problem } from '../problem.ts'
 import { currentHead, treeOf } from '../proof/heads.ts'
 import { agentsOf } from '../runs/agents-of.ts'
+import { Id } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { csvOf } from '../sql/formats.ts'
-import { sentRequests } from '../window/sent-requests.ts'
+import { wireView } from '../window/sent-requests.ts'
 import { mergedStreams } from './merged.ts'
-import { InclusionProofs } from './proofs.ts'
-import { Spool } from './spool.ts'
+import { MissingHashes } from './missing-hashes.ts'
+import { Spool, type SpoolFile } from './spool.ts'
 import { STORY_END, storyEvent, storyFacts, storyHeading, storyStart } from './story.ts'
 
-export interface AskedPack {
-  /** The runs with all their agents. Empty: everything that the log holds. */
-  readonly runs: readonly string[]
-  /** ISO 8601, inclusive. */
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-  readonly bodies: boolean
-}
+const Time = z.iso.datetime({ precision: 3 })
+
+/** The choice of events for a pack. */
+export const PackChoice = z.strictObject({
+  runs: z
+    .array(Id)
+    .prefault([])
+    .meta({ description: 'Runs, each with all its agents; empty: everything that the log holds' }),
+  since: Time.optional().meta({ description: 'Only events from this time on' }),
+  until: Time.optional().meta({ description: 'Only events up to this time' }),
+  bodies: z.boolean().prefault(true).meta({ description: 'false: without the bodies of events' }),
+})
+export type PackChoice = z.output<typeof PackChoice>
 
 const VERIFIER = new URL('../../docs/verify.py', import.meta.url)
 
@@ -42,7 +49,7 @@ The keys in policy.txt come with the pack, so they prove only that its parts bel
 that you got in another way:  python3 verify.py . MY-POLICY   or   keepup pack --check PACK --vkey KEY
 
 events.ndjson    a sealed event a line: canonical header, hash, index in the log, salt and body in base64
-proofs.ndjson    an RFC 6962 inclusion proof for each event; absent: the pack holds the whole log
+hashes.txt       hashes of the tree (RFC 6962) between the events; absent: the pack holds the whole log
 checkpoint       the signed head of the log (c2sp.org/tlog-checkpoint); policy.txt has the keys (c2sp.org/tlog-policy)
 blobs/           large bodies and results; the name is the SHA-256 of the content, which begins with 16 bytes of salt
 agents.json      the tree of agents; tables/ rows about the runs; requests/ what the models were asked, word by word
@@ -56,7 +63,7 @@ A body that is absent has a member "absent" that says why: erased, with the reas
  * A pack as a tar. The head is signed before the first event is read. Memory does not grow with the runs. Rejects with
  * `NOT_SIGNED`, `NOT_FOUND`.
  */
-export async function* writePack(s: Services, asked: AskedPack): AsyncGenerator<Uint8Array> {
+export async function* writePack(s: Services, asked: PackChoice): AsyncGenerator<Uint8Array> {
   const head = await currentHead(s)
   const spool = new Spool()
   try {
@@ -69,12 +76,13 @@ export async function* writePack(s: Services, asked: AskedPack): AsyncGenerator<
 
 class PackWriter {
   readonly #s: Services
-  readonly #asked: AskedPack
+  readonly #asked: PackChoice
   readonly #spool: Spool
   readonly #size: number
+  #hashFile: Promise<SpoolFile> | null = null
   readonly #reasons = new Map<string, Promise<ReadonlyMap<number, string>>>()
 
-  constructor(s: Services, asked: AskedPack, spool: Spool, size: number) {
+  constructor(s: Services, asked: PackChoice, spool: Spool, size: number) {
     this.#s = s
     this.#asked = asked
     this.#spool = spool
@@ -108,28 +116,41 @@ class PackWriter {
   async #events(agentIds: readonly string[]): Promise<void> {
     const { log } = this.#s
     const { runs, bodies, since, until } = this.#asked
-    const isWhole = runs.length === 0 && since === undefined && until === undefined
     const store = treeOf(this.#s)
     const events = await this.#spool.file('events.ndjson')
-    const proofs = isWhole ? null : await this.#spool.file('proofs.ndjson')
-    const inclusion = new InclusionProofs(store, this.#size)
+    const missing = new MissingHashes(store, this.#size)
     const tips = new Map<string, { hash: string; packed: boolean }>()
+    /** The first leaf whose hash does not follow from the pack so far. */
     let next = 0
-    for await (const event of runs.length === 0
-      ? all(log, bodies)
-      : mergedStreams(log, await this.#streams(agentIds), bodies)) {
-      const index = runs.length === 0 ? next++ : await store.indexOf(event.position)
-      if (index === null || index >= this.#size) break
-      const { stream, revision, timestamp } = event.header
-      const tip = tips.get(stream) ?? { hash: GENESIS, packed: revision === 0 }
-      const packed = (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
-      tips.set(stream, { hash: event.hash, packed })
-      if (!packed) continue
-      await events.write(
-        packedEventLine({ ...(await this.#body(event)), event, index, ...(!tip.packed && { previous: tip.hash }) }),
-      )
-      await proofs?.write(await inclusion.line(index))
+    const skip = async (index: number) => {
+      for (const hash of await missing.of([next, index])) await (await this.#hashes()).write(packedHashLine(hash))
+      next = index + 1
     }
+    let read = 0
+    for await (const page of runs.length === 0
+      ? log.readAll(null, { bodies, everyKind: true })
+      : mergedStreams(log, await this.#streams(agentIds), bodies)) {
+      const first = read
+      read += page.length
+      const indexes =
+        runs.length === 0
+          ? page.map((_, n) => first + n)
+          : await Promise.all(page.map(({ position }) => store.indexOf(position)))
+      for (const [n, event] of page.entries()) {
+        const index = indexes[n] ?? this.#size
+        if (index >= this.#size) break
+        const { stream, revision, timestamp } = event.header
+        const tip = tips.get(stream) ?? { hash: GENESIS, packed: revision === 0 }
+        const packed = (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
+        tips.set(stream, { hash: event.hash, packed })
+        if (!packed) continue
+        if (index > next) await skip(index)
+        else next = index + 1
+        const body = await this.#body(event)
+        await events.write(packedEventLine({ ...body, event, index, ...(!tip.packed && { previous: tip.hash }) }))
+      }
+    }
+    await skip(this.#size)
   }
 
   async #streams(agentIds: readonly string[]): Promise<readonly string[]> {
@@ -139,6 +160,12 @@ class PackWriter {
       if (stream !== null) names.add(stream)
     }
     return [...names]
+  }
+
+  /** The file of missing hashes. A pack of the whole log has none. */
+  #hashes(): Promise<SpoolFile> {
+    this.#hashFile ??= this.#spool.file('hashes.txt')
+    return this.#hashFile
   }
 
   /** The body of an event, in its line or in a blob, or why it is absent. */
@@ -228,28 +255,43 @@ class PackWriter {
     }
   }
 
-  /** The exact model requests of each turn. A turn that cannot be rebuilt has the reason in its file. */
+  /** The exact model requests of each turn. A request that cannot be rebuilt has the reason in its place. */
   async #requests(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
-    for (const [run, ids] of agents) {
-      for (const id of ids) {
-        if ((await streamOfAgent(this.#s.log, id)) !== `agent-${id}`) continue
-        for await (const turn of this.#turns(`agent-${id}`)) {
-          const name = id === run ? `requests/${run}/${turn}.json` : `requests/${run}/${id}/${turn}.json`
-          const found = await sentRequests(this.#s, run, id, turn).catch((error: Error) => ({ absent: error.message }))
-          await this.#spool.put(name, `${JSON.stringify(found, null, 1)}\n`)
-        }
-      }
-    }
+    if (this.#s.wire === null) return
+    for (const [run, ids] of agents)
+      for (const id of ids)
+        if ((await streamOfAgent(this.#s.log, id)) === `agent-${id}`) await this.#requestsOf(run, id)
   }
 
-  async *#turns(stream: string): AsyncGenerator<number> {
-    let last = -1
-    for await (const page of this.#s.log.read(stream, { bodies: false, types: ['model_call_start'] }))
-      for (const { header } of page) {
-        if (header.type !== 'model_call_start' || header.turn === last) continue
-        last = header.turn
-        yield last
+  async #requestsOf(run: string, id: string): Promise<void> {
+    const shown = wireView(this.#s)
+    const folder = id === run ? `requests/${run}` : `requests/${run}/${id}`
+    const files = new Map<number, SpoolFile>()
+    const end = async (turn: number) => {
+      await files.get(turn)!.write('\n]}\n')
+      await this.#spool.end(`${folder}/${turn}.json`)
+      files.delete(turn)
+    }
+    for await (const one of this.#s.runtime.allRequests(id)) {
+      const { turn, attempt, revision } = one
+      let file = files.get(turn)
+      if (file === undefined) {
+        // Turn 0 has the requests for summaries, which come between those of other turns.
+        for (const open of files.keys()) if (open !== 0) await end(open)
+        file = await this.#spool.file(`${folder}/${turn}.json`)
+        files.set(turn, file)
+        await file.write(`{"runId":"${run}","agentId":"${id}","turn":${turn},"requests":[\n`)
+      } else await file.write(',\n')
+      let entry: object = { attempt, revision, absent: one.fault }
+      try {
+        if (one.fault === null) entry = shown(one)
+      } catch (error) {
+        // The settings of this process have another list of models.
+        entry = { attempt, revision, absent: (error as Error).message }
       }
+      await file.write(JSON.stringify(entry))
+    }
+    for (const open of files.keys()) await end(open)
   }
 
   async #story(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
@@ -279,7 +321,3 @@ const factsOf = (run: object) =>
   Object.entries(run).flatMap(([name, value]) =>
     value === null || typeof value === 'object' ? [] : [[name, String(value)] as const],
   )
-
-async function* all(log: Services['log'], bodies: boolean): AsyncGenerator<RecordedEvent> {
-  for await (const page of log.readAll(null, { bodies, everyKind: true })) yield* page
-}

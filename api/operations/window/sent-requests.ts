@@ -1,3 +1,4 @@
+import type { RebuiltRequest } from '../../../domain/agent/runtime/history/rebuild-request.ts'
 import { Problem } from '../problem.ts'
 import { mustGovern } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
@@ -6,17 +7,21 @@ import type { SentRequests } from './request-schemas.ts'
 /** The model requests of a turn in the provider's wire form. Rejects with `RUN_UNGOVERNED`, `WIRE_UNKNOWN`. */
 export async function sentRequests(s: Services, runId: string, agentId: string, turn: number): Promise<SentRequests> {
   await mustGovern(s, agentId, 'to rebuild what its model was asked')
-  const { wire } = s
+  const shown = wireView(s)
+  const found = await s.runtime.requests(agentId, turn)
+  return { runId, agentId, turn, requests: found.map(shown) }
+}
+
+/** Shows requests in the provider's wire form. Throws `WIRE_UNKNOWN`. */
+export function wireView({ wire }: Pick<Services, 'wire'>) {
   if (wire === null)
     throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')
-  const found = await s.runtime.requests(agentId, turn)
-  const requests = found.map(({ attempt, revision, request, recorded }) => ({
+  return ({ attempt, revision, request, recorded }: RebuiltRequest): SentRequests['requests'][number] => ({
     attempt,
     revision,
     model: request.model,
     system: request.system,
     ...wire(request),
     checked: { inputs: recorded.inputs },
-  }))
-  return { runId, agentId, turn, requests }
+  })
 }

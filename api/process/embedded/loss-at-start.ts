@@ -2,12 +2,11 @@ import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { foreignMark } from '../../../adapters/sqlite/log/log-end.ts'
 import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
-import type { TreeStore } from '../../../domain/ports/proof.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers } from '../../../projections/engine/store/readers.ts'
 import { type Loss, lossText, type Seen } from '../../operations/losses/loss.ts'
 import type { Tell } from '../../operations/notices.ts'
-import { findLoss, logContains } from '../host/losses/find-loss.ts'
+import { findLoss } from '../host/losses/find-loss.ts'
 
 /** The last event of the log's mark, if the log does not contain it. */
 export const markAhead = ({ end }: SqliteLog) =>
@@ -41,13 +40,6 @@ export function markedBy({ end, folder }: SqliteLog): number | null {
   const found = readMark(folder)
   const told = end.state === 'short' || end.state === 'whole'
   return told && found.state === 'read' && !found.torn ? found.position : null
-}
-
-/** The event of the last signed head. Undefined: the log contains it, or there is no head. */
-export async function headsAhead(log: SqliteLog, tree: TreeStore | null): Promise<Seen | undefined> {
-  const { cursor } = (await tree?.load()) ?? {}
-  if (cursor === undefined || cursor.logId !== log.logId || (await logContains(log, cursor))) return undefined
-  return { position: cursor.position, hash: cursor.hash }
 }
 
 /**

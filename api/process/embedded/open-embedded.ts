@@ -28,7 +28,7 @@ import { ANCHOR_KEEPERS } from '../host/anchor-keepers.ts'
 import { SystemClock } from '../host/clock.ts'
 import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
-import { holdsEvents } from '../host/losses/find-loss.ts'
+import { headsAhead, holdsEvents } from '../host/losses/find-loss.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import { LossGate } from '../host/losses/loss-gate.ts'
 import { Opened, type Own, openHost } from '../host/open-host.ts'
@@ -37,15 +37,7 @@ import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../tables/table-answers.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
-import {
-  headsAhead,
-  lossAtStart,
-  markAhead,
-  markedBy,
-  refuseForeignTables,
-  seenLogId,
-  tellEnd,
-} from './loss-at-start.ts'
+import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
 import { ProcessAuditor } from './sql/process-auditor.ts'
 
 /** Opens the embedded default: everything in one data folder. See `OpenServices`. */

@@ -81,14 +81,15 @@ export async function openOnServers(
     // Each command and drive reads the tables first. This read must not wait for other queries.
     const prompt = new PostgresHome({ pool: beats, schema: schemas.tables, warn })
     await reach(() => home.live())
-    const mayReplace = async () => (await lossOnServers({ home, log })) === null
+    const tree = await openTree(pool, schemas.proof, warn)
+    const mayReplace = async () => (await lossOnServers({ home, log, tree })) === null
     const moving = async () => {
       const tables = await SharedTables.open({ ...shared, home, log, blobs, warn, mayReplace })
       opened.push(() => tables.close())
       return tables
     }
     const { look, mustRecord, ...kept } = await tablesBesideLoss(
-      { home, prompt, log, blobs },
+      { home, prompt, log, blobs, tree },
       { open: moving, clock, memory: log },
     )
     const { loss } = kept.losses.gate
@@ -99,7 +100,6 @@ export async function openOnServers(
       mustRecord()
     }
     opened.push(() => closed.abort(new Error('keepup was closed')))
-    const store = await openTree(pool, schemas.proof, warn)
     let signing: ReturnType<ProofServices['signing']> = null
     const services = compose(host, {
       agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
@@ -119,14 +119,23 @@ export async function openOnServers(
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,
-      proof: { store, keepers: ANCHOR_KEEPERS, signing: () => signing },
+      proof: { store: tree, keepers: ANCHOR_KEEPERS, signing: () => signing },
       // Neither server counts bytes per run.
       sizes: async () => new Map(),
       close: () => opened.closeAll(),
     })
-    if (store !== null) {
+    if (tree !== null) {
       const { gate } = kept.losses
-      const signed = signOnServers({ ...shared, config, log, store, services, gate, stays: mode === 'owner', warn })
+      const signed = signOnServers({
+        ...shared,
+        config,
+        log,
+        store: tree,
+        services,
+        gate,
+        stays: mode === 'owner',
+        warn,
+      })
       opened.push(() => signed.close())
       signing = signed.signing
     }

@@ -1,17 +1,18 @@
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { BlobStore, Clock, EventLog } from '../../../domain/ports/index.ts'
+import type { TreeStore } from '../../../domain/ports/proof.ts'
 import { type Home, Projections, rebuildElsewhere } from '../../../projections/index.ts'
 import type { Loss } from '../../operations/losses/loss.ts'
-import { findLoss, logContains } from '../host/losses/find-loss.ts'
+import { findLoss, headsAhead, logContains } from '../host/losses/find-loss.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import { LossGate } from '../host/losses/loss-gate.ts'
 import type { LossServices } from '../host/losses/losses-of-log.ts'
 import type { Tables } from '../tables/table-answers.ts'
 import { comesBack } from './lost-tables.ts'
 
-// The servers store no mark for keepup. Evidence of a lost end is in the PostgreSQL tables and in the memory of running
-// processes.
+// The servers store no mark for keepup. Evidence of a lost end is in the PostgreSQL tables, in the signed heads and in the
+// memory of running processes.
 
 interface Stores {
   readonly home: Home
@@ -19,6 +20,8 @@ interface Stores {
   readonly prompt: Home
   readonly log: EventLog
   readonly blobs: BlobStore
+  /** Null: it cannot be opened. */
+  readonly tree: TreeStore | null
 }
 
 /** A process's memory of a log that was replaced by an older state while the process ran. */
@@ -48,14 +51,15 @@ const CONFIRM_MS = 3_000
  * log has lost.
  */
 export async function lossOnServers(
-  { home, log }: Pick<Stores, 'home' | 'log'>,
+  { home, log, tree }: Pick<Stores, 'home' | 'log' | 'tree'>,
   unheld: Cursor | null = null,
 ): Promise<Loss | null> {
   const mark = unheld && { position: unheld.position, hash: unheld.hash }
-  const unread = () => (mark === null ? null : findLoss({ log, mark, read: null }))
+  const heads = await headsAhead(log, tree)
+  const unread = () => findLoss({ log, mark, heads, read: null })
   if ((await home.live()) === null) return unread()
   try {
-    return await findLoss({ log, mark, read: (query) => home.read(query) })
+    return await findLoss({ log, mark, heads, read: (query) => home.read(query) })
   } catch (error) {
     if (comesBack(error)) return unread()
     throw error
@@ -79,7 +83,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
   stores: Stores,
   { open, clock, memory }: Running<T>,
 ): Promise<BesideLoss> {
-  const { home, prompt, log } = stores
+  const { home, prompt, log, tree } = stores
   const gate = new LossGate(log, await lossOnServers(stores), { mayLose: true })
   const seen: Tables['read'] = (query) => home.read(query)
   // Dropped tables give no evidence until the next process that updates tables rebuilds them.
@@ -146,6 +150,9 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
     get mark() {
       return unheld && { position: unheld.position, hash: unheld.hash }
     },
+    get heads() {
+      return gate.loss?.heads
+    },
     accepting: async (record) => {
       isAccepting = true
       try {
@@ -155,6 +162,8 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
       }
     },
     followed: async () => {
+      // Like tables that are ahead of the log, the tree indicates a loss until it is made again.
+      await tree?.clear()
       if (moving !== null) return void (await rebuildElsewhere(home, stores, { accept: true }))
       // The tables are ahead of the log. Only opening them replaces such tables.
       await (await Projections.open({ ...stores, replaceNewer: true })).close()

@@ -17,7 +17,12 @@ import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
 import { KeptPoints } from './history/kept-points.ts'
 import { type PermittedCall, permittedCalls } from './history/permitted-calls.ts'
-import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
+import {
+  type RebuiltRequest,
+  type RecordedRequest,
+  rebuildRequests,
+  recordedRequests,
+} from './history/rebuild-request.ts'
 import { agentAt, agentStateAt } from './history/replay.ts'
 import { reusedRecord } from './history/reused.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
@@ -198,6 +203,10 @@ export class Runtime implements AgentServices {
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
     return rebuildRequests(this.given, agentId, turn)
+  }
+
+  allRequests(agentId: string): AsyncGenerator<RecordedRequest> {
+    return recordedRequests(this.given, agentId)
   }
 
   reused(agentId: string): Promise<ReusedRecord | null> {

@@ -12,7 +12,7 @@ import type { BodyOf } from '../events/events.ts'
 import type { PointFacts } from '../state/point-details.ts'
 import type { AgentState } from '../state/state.ts'
 import type { PermittedCall } from './history/permitted-calls.ts'
-import type { RebuiltRequest } from './history/rebuild-request.ts'
+import type { RebuiltRequest, RecordedRequest } from './history/rebuild-request.ts'
 import type { RecordedDecision } from './history/routing-decisions.ts'
 
 /** The requester, and the key that identifies a repeated request. */
@@ -146,6 +146,8 @@ export interface AgentServices {
   reused(agentId: string): Promise<ReusedRecord | null>
   /** The requests to the model in a turn, rebuilt from the log, one per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
+  /** The requests of all turns, in one pass over the history. */
+  allRequests(agentId: string): AsyncIterable<RecordedRequest>
   /** The models that the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
   routing(agentId: string, turn: number): Promise<RecordedDecision[]>
   /** The calls of a turn that use a person's permission, including calls that have not run. */

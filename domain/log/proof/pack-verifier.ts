@@ -1,13 +1,13 @@
-import { canonicalText } from '../canonical.ts'
 import type { Header } from '../envelope.ts'
 import { echo } from '../issues.ts'
 import { bodyHash, GENESIS, hashAfter, SALT_BYTES } from '../seal.ts'
 import { openCheckpoint } from './checkpoint.ts'
-import { equalBytes, fromBase64 } from './encoding.ts'
+import { equalBytes, fromBase64, hashFromBase64 } from './encoding.ts'
+import { ATTACHING } from './pack.ts'
+import { PartialTree } from './partial-tree.ts'
 import { hasQuorum, parsePolicy } from './policy.ts'
 import { malformed, ProofError } from './proof-error.ts'
-import { appendLeaves, EMPTY_EDGE, edgeRoot, eventLeaf } from './tree.ts'
-import { verifyInclusion } from './tree-proof.ts'
+import { eventLeaf } from './tree.ts'
 
 export const BLOBS = 'blobs/'
 
@@ -28,12 +28,6 @@ export interface VerifiedPack {
   readonly problems: readonly { readonly place: string; readonly message: string }[]
 }
 
-interface Leaf {
-  readonly place: string
-  readonly index: number
-  readonly hash: Uint8Array
-}
-
 interface Line {
   readonly header: Header
   readonly hash: string
@@ -50,11 +44,11 @@ const MAX_PROBLEMS = 100
 /** Verifies the files of a pack, in any order, as `api/docs/verify.py` does. */
 export class PackVerifier {
   readonly #heads = new Map<string, { readonly revision: number; readonly hash: string }>()
-  readonly #leaves: Leaf[] = []
-  readonly #proofs = new Map<number, readonly string[]>()
+  readonly #tree = new PartialTree()
+  readonly #hashes: string[] = []
   readonly #blobs = new Set<string>()
-  /** Bodies that only a blob can hold, by place. */
-  readonly #wanted: { readonly place: string; readonly hash: string }[] = []
+  /** Bodies and whole results that only a blob can hold, by place. */
+  readonly #wanted: { readonly place: string; readonly hash: string; readonly what: string }[] = []
   readonly #problems: { place: string; message: string }[] = []
   #faults = 0
   #lines = 0
@@ -62,8 +56,6 @@ export class PackVerifier {
   #erased = 0
   #withheld = 0
   #last = { index: -1, position: -1 }
-  /** The first event that follows no packed event of its stream or of the log. A whole pack has none. */
-  #gaps: { readonly place: string; readonly message: string }[] = []
 
   /** A line of `events.ndjson` with its newline. */
   event(text: string): void {
@@ -73,7 +65,6 @@ export class PackVerifier {
       const line = parsed(text) as Line
       const { stream, revision } = line.header
       place = `${echo(String(stream))}@${revision}`
-      this.#leaves.push({ place, index: line.index, hash: eventLeaf(line.hash) })
       this.#check(line, place)
     } catch (error) {
       this.problem(place, (error as Error).message)
@@ -84,39 +75,39 @@ export class PackVerifier {
     const { stream, revision } = header
     if (![revision, index, position].every((n) => Number.isSafeInteger(n) && n >= 0))
       throw malformed('its revision, index or position is not a number; pack it again')
+    const inOrder = index > this.#last.index && position > this.#last.position
+    this.#last = { index, position }
+    if (!inOrder) throw malformed('it is out of order')
+    this.#tree.add(index, eventLeaf(hash))
     const last = this.#heads.get(stream) ?? { revision: -1, hash: GENESIS }
     this.#heads.set(stream, { revision, hash })
     if (revision <= last.revision) throw malformed('the event before it is missing or comes later')
-    if (revision !== last.revision + 1) this.#gaps.push({ place, message: 'the event before it is missing' })
     const before = revision === last.revision + 1 ? last.hash : previous
-    if (typeof before !== 'string' || !/^[0-9a-f]{64}$/.test(before)) throw malformed('the hash before it is missing')
-    if (hashAfter(before, canonicalText(header)) !== hash) throw malformed('its hash does not follow from it')
-    if (body !== null || salt !== null) {
-      const stored = Buffer.concat([fromBase64(salt ?? ''), fromBase64(body ?? '')])
-      // A border elsewhere between salt and body would show a part of the body as the whole.
-      const isWhole = fromBase64(salt ?? '').length === SALT_BYTES && stored.length === SALT_BYTES + header.body.size
-      if (body !== null && !(isWhole && bodyHash(stored) === header.body.hash))
-        throw malformed('its body is not the sealed one')
-    }
+    if (typeof before !== 'string' || !/^[0-9a-f]{64}$/.test(before)) throw malformed('the event before it is missing')
+    if (hashAfter(before, JSON.stringify(header)) !== hash) throw malformed('its hash does not follow from it')
+    this.#checkBody(header, body, salt, place)
     if (body !== null) this.#bodies += 1
     else if (absent?.why === 'erased') this.#erased += 1
     else if (absent?.why === 'withheld') this.#withheld += 1
-    else this.#wanted.push({ place, hash: header.body.hash })
-    const lastEvent = this.#last
-    this.#last = { index, position }
-    if (index <= lastEvent.index || position <= lastEvent.position) throw malformed('it is out of order')
-    if (index !== lastEvent.index + 1) this.#gaps.push({ place, message: 'an event of the log before it is missing' })
+    else this.#wanted.push({ place, hash: header.body.hash, what: 'body' })
   }
 
-  /** A line of `proofs.ndjson` with its newline. */
-  proof(text: string): void {
-    try {
-      const { index, proof } = parsed(text) as { index: number; proof: readonly string[] }
-      if (!Number.isSafeInteger(index) || !Array.isArray(proof)) throw malformed('not the proof of an event')
-      this.#proofs.set(index, proof)
-    } catch (error) {
-      this.problem('proofs.ndjson', (error as Error).message)
-    }
+  #checkBody({ type, body: sealed }: Header, body: string | null, salt: string | null, place: string): void {
+    const before = fromBase64(salt ?? '')
+    if (body === null) return
+    const bytes = Buffer.from(fromBase64(body))
+    // A border elsewhere between salt and body would show a part of the body as the whole.
+    const isWhole = before.length === SALT_BYTES && bytes.length === sealed.size
+    if (!isWhole || bodyHash(Buffer.concat([before, bytes])) !== sealed.hash)
+      throw malformed('its body is not the sealed one')
+    if (!ATTACHING.has(type)) return
+    const { attachment } = JSON.parse(utf8.decode(bytes)) as { attachment?: { hash: string } }
+    if (attachment !== undefined) this.#wanted.push({ place, hash: attachment.hash, what: 'whole result' })
+  }
+
+  /** A line of `hashes.txt` with its newline. */
+  hash(text: string): void {
+    this.#hashes.push(text)
   }
 
   /** A file of `blobs/`. `hash`: of its bytes. */
@@ -131,39 +122,27 @@ export class PackVerifier {
     if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ place, message })
   }
 
-  /**
-   * The result after the last line. `policy`: the trusted keys, from the pack or from elsewhere. `isWhole`: the pack has
-   * no `proofs.ndjson`, so it must have every event of the log.
-   */
-  result(note: string | null, policy: string | null, isWhole: boolean): VerifiedPack {
-    for (const { place, hash } of this.#wanted) {
-      if (this.#blobs.has(hash)) this.#bodies += 1
-      else this.problem(place, 'its body is missing without a reason')
+  /** The result after the last line. `policy`: the trusted keys, from the pack or from elsewhere. */
+  result(note: string | null, policy: string | null): VerifiedPack {
+    for (const { place, hash, what } of this.#wanted) {
+      if (!this.#blobs.has(hash)) this.problem(place, `its ${what} is missing without a reason`)
+      else if (what === 'body') this.#bodies += 1
     }
-    if (isWhole) for (const { place, message } of this.#gaps) this.problem(place, message)
     const head = this.#opened(note, policy)
-    if (head !== null && isWhole) {
-      const { edge } = appendLeaves(
-        EMPTY_EDGE,
-        this.#leaves.map(({ hash }) => hash),
-      )
-      if (edge.size !== head.size || !equalBytes(edgeRoot(edge), head.root))
-        this.problem('checkpoint', 'it is of other events than those of the pack')
-    } else if (head !== null) {
-      for (const { place, index, hash } of this.#leaves)
-        if (!this.#isProved(index, head, hash)) this.problem(place, 'its proof does not place it in the log')
-    }
+    if (head !== null && !this.#isTreeOf(head))
+      this.problem('checkpoint', 'it is of other events than those of the pack')
     return {
-      ...{ ok: this.#faults === 0, events: this.#leaves.length, streams: this.#heads.size, bodies: this.#bodies },
+      ...{ ok: this.#faults === 0, events: this.#lines, streams: this.#heads.size, bodies: this.#bodies },
       ...{ erased: this.#erased, withheld: this.#withheld },
       ...{ size: head?.size ?? null, origin: head?.origin ?? null, witnesses: head?.witnesses ?? [] },
       problems: this.#problems,
     }
   }
 
-  #isProved(index: number, { size, root }: { size: number; root: Uint8Array }, leaf: Uint8Array): boolean {
+  #isTreeOf({ size, root }: { size: number; root: Uint8Array }): boolean {
     try {
-      return verifyInclusion(index, size, leaf, (this.#proofs.get(index) ?? []).map(fromBase64), root)
+      const found = this.#tree.root(size, this.#hashes.values().map(hashOfLine))
+      return found !== null && equalBytes(found, root)
     } catch {
       return false
     }
@@ -191,11 +170,33 @@ export class PackVerifier {
   }
 }
 
-/** Parses a line. Throws unless the line is exactly the canonical text of its value. */
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Parses a line. Throws unless the line is exactly the canonical text (RFC 8785) of its value. */
 function parsed(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  if (`${canonicalText(value)}\n` !== text) throw malformed('it is not a line of canonical JSON')
+  // `JSON.stringify` writes canonical text when all names are sorted, many times faster than sorting them does. Only
+  // lone surrogates have no canonical text.
+  if (!isSorted(value) || `${JSON.stringify(value)}\n` !== text || /\\ud[89a-f]/.test(text))
+    throw malformed('it is not a line of canonical JSON')
   return value
+}
+
+/** Whether the names in all objects of a JSON value are sorted. */
+function isSorted(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  let last = ''
+  for (const [name, member] of Object.entries(value)) {
+    if (!Array.isArray(value) && name < last) return false
+    if (!isSorted(member)) return false
+    last = name
+  }
+  return true
+}
+
+function hashOfLine(line: string): Uint8Array {
+  if (!line.endsWith('\n')) throw malformed('the file ends within a line')
+  return hashFromBase64(line.slice(0, -1))
 }
 
 /** The policy of keys that somebody trusts, without witnesses. */

@@ -3,7 +3,8 @@ import type { RecordedEvent } from '../envelope.ts'
 import { base64 } from './encoding.ts'
 
 // Lines of a pack, which api/docs/verify.py verifies without keepup: `events.ndjson` in the order of the log,
-// `checkpoint` (a signed note), `policy.txt` and, unless the pack has every event of the log, `proofs.ndjson`.
+// `checkpoint` (a signed note), `policy.txt` and, unless the pack has every event of the log, `hashes.txt`: the hash of
+// each largest subtree without a packed event, from left to right.
 
 /** `reason`: as the `erased` fact gives it. */
 export type AbsentBody = { readonly why: 'erased'; readonly reason: string } | { readonly why: 'withheld' }
@@ -33,6 +34,8 @@ export function packedEventLine({ event, index, body, salt, absent, previous }: 
 
 const text = (bytes: Uint8Array | null): string => (bytes === null ? 'null' : `"${base64(bytes)}"`)
 
-/** The line of an event's inclusion proof in `proofs.ndjson`, with its newline. */
-export const packedProofLine = (index: number, proof: readonly Uint8Array[]): string =>
-  `${JSON.stringify({ index, proof: proof.map(base64) })}\n`
+/** The line of a hash in `hashes.txt`, with its newline. */
+export const packedHashLine = (hash: Uint8Array): string => `${base64(hash)}\n`
+
+/** Types of events whose body can name a whole result, which is in the file `blobs/HASH`. */
+export const ATTACHING: ReadonlySet<string> = new Set(['tool_call_end', 'late_outcome'])

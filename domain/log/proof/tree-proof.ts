@@ -38,7 +38,7 @@ export function planInclusion(index: number, size: number): ProofPlan {
 export type Range = readonly [start: number, end: number]
 
 /** The ranges whose roots are the proof that leaf `index` is in the tree of `size` leaves, in the order of the proof. */
-export function inclusionRanges(index: number, size: number): readonly Range[] {
+function inclusionRanges(index: number, size: number): readonly Range[] {
   if (!isCount(index) || !isCount(size) || index >= size)
     throw new RangeError(`there is no leaf ${index} in a tree of ${size} leaves; prove an index below the size`)
   const ranges: Range[] = []
@@ -137,7 +137,7 @@ const isCount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0
 const isHash = (bytes: Uint8Array): boolean => bytes.length === HASH_SIZE
 
 /** The largest power of two below `n`. */
-function split(n: number): number {
+export function split(n: number): number {
   let power = 1
   while (power * 2 < n) power *= 2
   return power
@@ -186,7 +186,8 @@ function place({ height, index }: { height: number; index: number }, size: numbe
   return { tile, from: first % TILE_WIDTH, count }
 }
 
-function perfectRoot(hashes: Uint8Array, from: number, to: number): Uint8Array {
+/** The root of the hashes `from` to `to` (exclusive) of a tile. Their number is a power of two. */
+export function perfectRoot(hashes: Uint8Array, from: number, to: number): Uint8Array {
   if (to - from === 1) return hashes.subarray(from * HASH_SIZE, to * HASH_SIZE)
   const middle = (from + to) / 2
   return nodeHash(perfectRoot(hashes, from, middle), perfectRoot(hashes, middle, to))

@@ -46,7 +46,7 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     })
     const pack = unpacked(file)
     expect(python(pack)).toMatchObject({ code: 0, out: expect.stringContaining('openssl pkeyutl') })
-    for (const name of ['README.txt', 'proofs.ndjson', 'agents.json', 'story.html', `requests/${id}/1.json`])
+    for (const name of ['README.txt', 'hashes.txt', 'agents.json', 'story.html', `requests/${id}/1.json`])
       expect(readFileSync(join(pack, name), 'utf8').length).toBeGreaterThan(1)
     expect(readdirSync(join(pack, 'tables'))).toEqual(expect.arrayContaining(['agents.csv', 'tool_calls.csv']))
     expect(readFileSync(join(pack, 'tables/agents.csv'), 'utf8')).toContain(id)
@@ -95,7 +95,7 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
       expect.stringMatching(/: holds, \d+ events of \d+ streams, \d+ with their body, [1-9]\d* erased/),
     ])
     const pack = unpacked(file)
-    expect(readdirSync(pack)).not.toContain('proofs.ndjson')
+    expect(readdirSync(pack)).not.toContain('hashes.txt')
     expect(python(pack).code).toBe(0)
     const [blob] = readdirSync(join(pack, 'blobs'))
     writeFileSync(join(pack, 'blobs', blob!), 'other')

@@ -2,9 +2,12 @@ import { expect, it, onTestFinished } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { lossesOf } from '../../../api/process/host/losses/losses-of-log.ts'
 import { lossOnServers, tablesBesideLoss } from '../../../api/process/servers/tables-beside-loss.ts'
+import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { EMPTY_EDGE } from '../../../domain/log/proof/tree.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/index.ts'
+import { memoryTree, noTree } from '../../support/attacks/memory-tree.ts'
 import { call, calls, completes, harness, seededRandom, testSpec } from '../../support/harness.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
@@ -33,7 +36,7 @@ describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (
     const { blobs } = h.ports
     const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
     await (await Projections.open({ home, log, blobs })).close()
-    expect(await lossOnServers({ home, log })).toBeNull()
+    expect(await lossOnServers({ home, log, tree: null })).toBeNull()
 
     const answered = (await h.types(runId)).indexOf('model_call_end')
     const older = await restored(log, `agent-${runId}`, answered)
@@ -43,7 +46,7 @@ describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (
       onTestFinished(() => tables.close())
       return tables
     }
-    const stores = { home, prompt: home, log: older, blobs }
+    const stores = { home, prompt: home, log: older, blobs, tree: null }
     const running = { open: opened, clock: new VirtualClock(), memory: { lost: null, settle: () => undefined } }
     const kept = await tablesBesideLoss(stores, running)
     const other = await tablesBesideLoss(stores, running)
@@ -77,5 +80,35 @@ describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (
     )
     expect(await elsewhere.drive(runId)).toEqual({ end: 'done' })
     expect(pay.ran).toHaveLength(1)
+  })
+
+  it('are not needed where signed heads have seen the lost end: a start refuses until a person accepts', async () => {
+    const h = harness(() => completes(), { log: newLog() })
+    const runId = await h.start(testSpec({}))
+    await h.drive(runId)
+    const { log, blobs } = h.ports
+    const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
+    const last = (await Array.fromAsync(log.readAll(null))).flat().at(-1)!
+    const tree = memoryTree({ ...noTree(), tree: { edge: EMPTY_EDGE, cursor: log.cursor(last) } }, () => '')
+    expect(await lossOnServers({ home, log, tree })).toBeNull()
+
+    const older = await restored(log, `agent-${runId}`, 3)
+    const seen = { position: last.position, hash: last.hash }
+    expect(await lossOnServers({ home, log: older, tree })).toMatchObject({ tables: null, heads: seen })
+    const opened = async () => {
+      const tables = await Projections.open({ home, log: older, blobs })
+      onTestFinished(() => tables.close())
+      return tables
+    }
+    const stores = { home, prompt: home, log: older, blobs, tree }
+    const running = { open: opened, clock: new VirtualClock(), memory: { lost: null, settle: () => undefined } }
+    const kept = await tablesBesideLoss(stores, running)
+    expect(() => kept.mustRecord()).toThrow(expect.objectContaining({ code: 'LOG_SHORTENED' }))
+    const losses = lossesOf(kept.losses, { ...h.ports, log: older })
+    const { id, heads } = (await losses.look())!
+    expect(heads).toEqual(seen)
+    await losses.accept(id, { kind: 'user', id: 'ann' })
+    expect([losses.open, await tree.load(), await lossOnServers(stores)]).toEqual([null, null, null])
+    expect((await readAcceptedLosses(older)).map(({ mark }) => mark)).toEqual([seen])
   })
 })

@@ -7,6 +7,7 @@ import { LogError } from '../../../../domain/log/errors.ts'
 import { agentStream } from '../../../../domain/log/ids.ts'
 import { unsalted } from '../../../../domain/log/seal.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
+import type { TreeStore } from '../../../../domain/ports/proof.ts'
 import { type Answer, callsOpenAfter, costAfter, type Database, seenHeads } from '../../../../projections/index.ts'
 import { type Loss, type LostStream, lossId, type Seen } from '../../../operations/losses/loss.ts'
 import { stillUnrecorded } from './unreadable.ts'
@@ -43,6 +44,13 @@ export async function logContains(log: EventLog, cursor: Cursor): Promise<boolea
     if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return false
     throw error
   }
+}
+
+/** The event of the last signed head. Undefined: the log contains it, or there is no head. */
+export async function headsAhead(log: EventLog, tree: TreeStore | null): Promise<Seen | undefined> {
+  const { cursor } = (await tree?.load()) ?? {}
+  if (cursor === undefined || cursor.logId !== log.logId || (await logContains(log, cursor))) return undefined
+  return { position: cursor.position, hash: cursor.hash }
 }
 
 /**

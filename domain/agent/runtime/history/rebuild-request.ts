@@ -18,6 +18,12 @@ export interface RebuiltRequest {
   readonly recorded: BodyOf<'model_call_start'>['request']
 }
 
+/** A request of any turn. `fault`: why it cannot be rebuilt. */
+export type RecordedRequest = Omit<RebuiltRequest, 'request'> & { readonly turn: number } & (
+    | { readonly request: ModelRequest; readonly fault: null }
+    | { readonly request: null; readonly fault: string }
+  )
+
 /**
  * The requests of one turn's model calls, exactly as sent, one per attempt. Turn 0: the requests for summaries. Rejects
  * with REQUEST_NOT_REBUILDABLE if another assembler version made a request, an earlier body was erased, or the rebuilt
@@ -25,9 +31,23 @@ export interface RebuiltRequest {
  */
 export async function rebuildRequests(stores: Stores, agentId: string, turn: number): Promise<RebuiltRequest[]> {
   const found: RebuiltRequest[] = []
+  for await (const { turn: _, request, fault, ...one } of recordedRequests(stores, agentId, turn)) {
+    if (fault !== null) throw notRebuildable(agentId, turn, fault)
+    found.push({ ...one, request })
+  }
+  if (found.length > 0) return found
+  throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`)
+}
+
+/** The requests of all model calls, or of one turn, in one pass over the history. */
+export async function* recordedRequests(
+  stores: Stores,
+  agentId: string,
+  turn: number | null = null,
+): AsyncGenerator<RecordedRequest> {
   const transcript = new Transcript()
   let state: AgentState | null = null
-  let erased = false
+  let [erased, isFound] = [false, false]
   const yieldToEventLoop = yielder()
   for await (const page of history(stores, agentId)) {
     for (const { event, recorded } of page) {
@@ -35,28 +55,26 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
       state = evolveAgent(state, event)
       transcript.push(event)
       erased ||= recorded.erased === true
-      if (turn > 0 && event.turn > turn && found.length > 0) return found
-      if (event.type !== 'model_call_start' || event.turn !== turn) continue
+      if (turn !== null && turn > 0 && event.turn > turn && isFound) return
+      if (event.type !== 'model_call_start' || (turn !== null && event.turn !== turn)) continue
+      isFound = true
       const { attempt, purpose, model, estimate } = event.body
       const { assembler, inputs: sent } = event.body.request
       const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
       const rebuilt = assemblerOf(assembler)?.(inputs, transcript.messages)
-      const fault = erased
-        ? 'something that came before it was erased'
-        : rebuilt == null
-          ? `assembler ${assembler}, which made it, is not part of this build; use the build that made it`
-          : inputsHash(state.hashSalt, inputs, transcript.rendered.hash) === sent
-            ? null
-            : 'its prompt, tools or messages come out different here'
-      if (fault !== null || rebuilt == null) throw notRebuildable(agentId, turn, fault)
-      found.push({ attempt, revision: event.revision, request: rebuilt, recorded: event.body.request })
+      const one = { turn: event.turn, attempt, revision: event.revision, recorded: event.body.request }
+      if (erased) yield { ...one, request: null, fault: 'something that came before it was erased' }
+      else if (rebuilt == null) {
+        const fault = `assembler ${assembler}, which made it, is not part of this build; use the build that made it`
+        yield { ...one, request: null, fault }
+      } else if (inputsHash(state.hashSalt, inputs, transcript.rendered.hash) !== sent)
+        yield { ...one, request: null, fault: 'its prompt, tools or messages come out different here' }
+      else yield { ...one, request: rebuilt, fault: null }
     }
   }
-  if (found.length > 0) return found
-  throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`)
 }
 
-const notRebuildable = (agentId: string, turn: number, why: string | null) =>
+const notRebuildable = (agentId: string, turn: number, why: string) =>
   new CommandRejected(
     'REQUEST_NOT_REBUILDABLE',
     `the request of ${agentId} in turn ${turn} cannot be rebuilt with this build: ${why}`,

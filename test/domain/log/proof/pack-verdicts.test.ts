@@ -54,6 +54,19 @@ test('verify.py and our verifier agree about each pack, honest or forged, and ac
     property(PACKS),
   )
   // Every kind of forgery was refused at least once, so that the generator does what its names say.
-  for (const change of ['edit', 'swap', 'drop', 'insert', 'body', 'salt', 'hash', 'note', 'proof', 'noBody'])
+  for (const change of [
+    'edit',
+    'swap',
+    'drop',
+    'insert',
+    'body',
+    'salt',
+    'hash',
+    'note',
+    'treeHash',
+    'noBody',
+    'noBlob',
+    'blob',
+  ])
     expect([change, (seen.get(change) ?? 0) > 0]).toEqual([change, true])
 })
