@@ -4,7 +4,8 @@ import { echo } from '../issues.ts'
 import { bodyHash, GENESIS, hashAfter, SALT_BYTES } from '../seal.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import { equalBytes, fromBase64 } from './encoding.ts'
-import { hasQuorum, parsePolicy } from './policy.ts'
+import { formatVkey } from './note.ts'
+import { hasQuorum, type PolicyLog, parsePolicy } from './policy.ts'
 import { malformed, ProofError } from './proof-error.ts'
 import { appendLeaves, EMPTY_EDGE, edgeRoot, eventLeaf } from './tree.ts'
 import { verifyInclusion } from './tree-proof.ts'
@@ -23,9 +24,23 @@ export interface VerifiedPack {
   /** The number of events of the log that the checkpoint covers; null: the checkpoint is not valid. */
   readonly size: number | null
   readonly origin: string | null
-  /** The names of the witnesses that cosigned the checkpoint. */
+  /** The verifier keys of the log that signed the checkpoint, and the names of the witnesses that cosigned it. */
+  readonly vkeys: readonly string[]
   readonly witnesses: readonly string[]
+  /** In the order of their first events. */
+  readonly contents: readonly PackedStream[]
+  /** Why bodies are absent, as the pack says. */
+  readonly absent: readonly { readonly why: string; readonly events: number }[]
   readonly problems: readonly { readonly place: string; readonly message: string }[]
+}
+
+/** What a pack has of one stream. The other events have their bodies. */
+export interface PackedStream {
+  readonly stream: string
+  readonly runId: string
+  readonly events: number
+  readonly erased: number
+  readonly withheld: number
 }
 
 interface Leaf {
@@ -41,11 +56,12 @@ interface Line {
   readonly position: number
   readonly body: string | null
   readonly salt: string | null
-  readonly absent?: { readonly why?: unknown }
+  readonly absent?: { readonly why?: unknown; readonly reason?: unknown }
   readonly previous?: string
 }
 
 const MAX_PROBLEMS = 100
+const MAX_REASONS = 100
 
 /** Verifies the files of a pack, in any order, as `api/docs/verify.py` does. */
 export class PackVerifier {
@@ -56,6 +72,8 @@ export class PackVerifier {
   /** Bodies that only a blob can hold, by place. */
   readonly #wanted: { readonly place: string; readonly hash: string }[] = []
   readonly #problems: { place: string; message: string }[] = []
+  readonly #contents = new Map<string, { -readonly [K in keyof PackedStream]: PackedStream[K] }>()
+  readonly #absent = new Map<string, number>()
   #faults = 0
   #lines = 0
   #bodies = 0
@@ -86,6 +104,7 @@ export class PackVerifier {
       throw malformed('its revision, index or position is not a number; pack it again')
     const last = this.#heads.get(stream) ?? { revision: -1, hash: GENESIS }
     this.#heads.set(stream, { revision, hash })
+    this.#count(header, body === null ? absent : undefined)
     if (revision <= last.revision) throw malformed('the event before it is missing or comes later')
     if (revision !== last.revision + 1) this.#gaps.push({ place, message: 'the event before it is missing' })
     const before = revision === last.revision + 1 ? last.hash : previous
@@ -106,6 +125,18 @@ export class PackVerifier {
     this.#last = { index, position }
     if (index <= lastEvent.index || position <= lastEvent.position) throw malformed('it is out of order')
     if (index !== lastEvent.index + 1) this.#gaps.push({ place, message: 'an event of the log before it is missing' })
+  }
+
+  #count({ stream, runId }: Header, absent: Line['absent']): void {
+    const none = { stream: echo(String(stream)), runId: echo(String(runId)), events: 0, erased: 0, withheld: 0 }
+    const counts = this.#contents.get(stream) ?? none
+    this.#contents.set(stream, counts)
+    counts.events += 1
+    if (absent?.why !== 'erased' && absent?.why !== 'withheld') return
+    counts[absent.why] += 1
+    const why = absent.why === 'erased' ? `erased: ${echo(String(absent.reason))}` : absent.why
+    if (this.#absent.has(why) || this.#absent.size < MAX_REASONS)
+      this.#absent.set(why, (this.#absent.get(why) ?? 0) + 1)
   }
 
   /** A line of `proofs.ndjson` with its newline. */
@@ -156,7 +187,10 @@ export class PackVerifier {
     return {
       ...{ ok: this.#faults === 0, events: this.#leaves.length, streams: this.#heads.size, bodies: this.#bodies },
       ...{ erased: this.#erased, withheld: this.#withheld },
-      ...{ size: head?.size ?? null, origin: head?.origin ?? null, witnesses: head?.witnesses ?? [] },
+      ...{ size: head?.size ?? null, origin: head?.origin ?? null },
+      ...{ vkeys: head?.vkeys ?? [], witnesses: head?.witnesses ?? [] },
+      contents: [...this.#contents.values()],
+      absent: [...this.#absent].map(([why, events]) => ({ why, events })),
       problems: this.#problems,
     }
   }
@@ -182,8 +216,12 @@ export class PackVerifier {
       )
       if (!hasQuorum(trusted, opened.signatures))
         throw new ProofError('SIGNATURE_MISSING', 'fewer witnesses cosigned it than the policy requires')
-      const names = witnesses.filter(({ key }) => opened.signatures.some((one) => one.key === key))
-      return { ...opened, witnesses: names.map(({ name }) => name) }
+      const signed = ({ key }: PolicyLog) => opened.signatures.some((one) => one.key === key)
+      return {
+        ...opened,
+        vkeys: logs.filter(signed).map(({ key }) => formatVkey(key)),
+        witnesses: witnesses.filter(signed).map(({ name }) => name),
+      }
     } catch (error) {
       this.problem('checkpoint', (error as Error).message)
       return null
