@@ -3,14 +3,18 @@ import { AGGREGATES } from '../../domain/kinds.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../domain/log/owner.ts'
+import { coverageOf } from '../../domain/proof/runtime/coverage.ts'
 import { counted } from '../../projections/engine/text.ts'
 import { ProjectionError } from '../../projections/index.ts'
+import type { StreamHeads } from '../operations/schemas.ts'
 import type { StreamList } from '../operations/streams/schemas.ts'
 import { vaultKeys } from '../process/host/vault-keys.ts'
 import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
+import { EXIT } from './exit.ts'
 import { allStreams, runPages } from './follow/pages.ts'
 import { acceptedLines, fetchLossReport, lossLines } from './output/loss-text.ts'
+import { covered, erasedLine, lossLine } from './output/proof-text.ts'
 
 /** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
@@ -21,11 +25,19 @@ export function damage(error: unknown): string | null {
   return known && DAMAGE.has(error.code) ? error.message : null
 }
 
-interface Found {
+interface Verdict {
   readonly ok: boolean
+  /** The last signed head does not contain it. A verification of everything names that fault once, for the log. */
+  readonly contradicted: boolean
+}
+
+interface Found extends Verdict {
   /** The ids of the verified agents. */
   readonly agents: readonly string[]
 }
+
+/** The exit code of a verification of one run or stream. */
+export const exitOf = ({ ok, contradicted }: Verdict): number => (ok && !contradicted ? EXIT.done : EXIT.verification)
 
 /** Verifies one run. A run with an unreadable log is broken. */
 export async function verifyOneRun(ctx: Context, id: string, agent?: string): Promise<Found> {
@@ -35,7 +47,7 @@ export async function verifyOneRun(ctx: Context, id: string, agent?: string): Pr
     const why = damage(error)
     if (why === null) throw error
     ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
-    return { ok: false, agents: [id] }
+    return { ok: false, contradicted: false, agents: [id] }
   }
 }
 
@@ -48,22 +60,31 @@ async function proveRun(ctx: Context, id: string, agent: string | undefined): Pr
     ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
   ])
   noteRows(ctx, found.agents)
-  return { ok: found.ok, agents: found.agents.map(({ agentId }) => agentId) }
+  return {
+    ok: found.ok,
+    contradicted: found.agents.some(isContradicted),
+    agents: found.agents.map(({ agentId }) => agentId),
+  }
 }
 
 interface Proof {
   readonly ok: boolean
   readonly events: number
+  readonly proof: StreamHeads
   readonly digests: number
   readonly unchecked: number
   readonly head: string
-  readonly erased: readonly { readonly revision: number; readonly reason: string }[]
+  readonly erased: readonly { readonly revision: number; readonly code: string; readonly reason: string }[]
   readonly problems: readonly { readonly revision: number; readonly code: string; readonly message: string }[]
 }
 
+const isContradicted = ({ proof }: Pick<Proof, 'proof'>): boolean => proof !== null && proof.fault !== null
+
 const proofLines = (name: string, proof: Proof): string[] => [
-  `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')}, ${digests(proof)}, head ${proof.head}`,
-  ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+  `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')} (${covered(proof.proof)}), ` +
+    `${digests(proof)}, head ${proof.head}`,
+  ...(proof.proof?.fault ? [`  HEAD: ${proof.proof.fault}`] : []),
+  ...proof.erased.map(erasedLine),
   ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
 ]
 
@@ -83,30 +104,30 @@ function noteRows(ctx: Context, proofs: readonly Pick<Proof, 'problems'>[]): voi
 }
 
 /** Verifies a store of variables. */
-export const verifyOneStore = (ctx: Context, store: string): Promise<boolean> =>
+export const verifyOneStore = (ctx: Context, store: string): Promise<Verdict> =>
   shownProof(ctx, `store ${store}`, async () => {
     const client = await ctx.client('read')
     return take(client.v1['context-stores'][':store'].verify.$get({ param: { store } }))
   })
 
 /** Verifies a stream of any kind. */
-export const verifyOneStream = (ctx: Context, stream: string): Promise<boolean> =>
+export const verifyOneStream = (ctx: Context, stream: string): Promise<Verdict> =>
   shownProof(ctx, nameOf(stream), async () => {
     const client = await ctx.client('read')
     return take(client.v1.streams[':stream'].verify.$get({ param: { stream } }))
   })
 
-async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof>): Promise<boolean> {
+async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof>): Promise<Verdict> {
   try {
     const proof = await prove()
     ctx.show(proof, () => proofLines(name, proof))
     noteRows(ctx, [proof])
-    return proof.ok
+    return { ok: proof.ok, contradicted: isContradicted(proof) }
   } catch (error) {
     const why = damage(error)
     if (why === null) throw error
     ctx.show({ stream: name, ok: false, damage: why }, () => [`${name}: BROKEN, ${why}`])
-    return false
+    return { ok: false, contradicted: false }
   }
 }
 
@@ -143,12 +164,12 @@ async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<bool
 export async function verifyHeads(ctx: Context, anchors: boolean): Promise<boolean> {
   const query = anchors ? ({ anchors: 'true' } as const) : {}
   const found = await take((await ctx.client('read')).v1.proof.verify.$get({ query }))
-  const { events, signed, anchored } = found
+  const { events, signed, anchored, heads } = found
+  const proof = heads === 0 && anchored === 0 ? null : coverageOf(events, signed, anchored)
   ctx.show({ heads: found }, () => [
-    `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(anchored, 'event')} anchored, ${signed - anchored} only signed, ` +
-      `${events - signed} only chained`,
+    `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(events, 'event')} (${covered(proof)})`,
     ...found.problems.map(({ code, message }) => `  ${code}: ${message}`),
-    ...(found.superseded > 0 ? [`  ${counted(found.superseded, 'head')} of before an accepted loss`] : []),
+    ...found.losses.map(lossLine),
   ])
   return found.ok
 }
@@ -216,7 +237,7 @@ export async function verifyAll(ctx: Context, options: VerifyOptions): Promise<b
     const { stream } = one
     // Runs list their agents in the tables. Verify an agent without a row here.
     if (isOfRun(one) && proved.has(idOf(stream))) continue
-    count(nounOf(stream) ?? 'other stream', nameOf(stream), await verifyOneStream(ctx, stream))
+    count(nounOf(stream) ?? 'other stream', nameOf(stream), (await verifyOneStream(ctx, stream)).ok)
   }
   if (!(await verifyVault(ctx))) broken.push('the vault')
   const ok = broken.length === 0

@@ -119,13 +119,42 @@ export const FileChanged = z
   .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
   .meta({ id: 'FileChange' })
 
+const Part = z.strictObject({
+  events: z.int(),
+  upTo: z.int().nullable().meta({ description: 'The revision of the last one; null: there is none' }),
+})
+
+/** How far the signed heads of the log cover a stream. */
+export const Coverage = z
+  .strictObject({
+    anchored: Part.meta({ description: 'The first events; an anchored head covers them' }),
+    signed: Part.meta({ description: 'The next events; only a signed head covers them' }),
+    chained: Part.meta({ description: 'The rest; only the hash chain of the stream covers them' }),
+  })
+  .meta({ id: 'Coverage' })
+export type Coverage = z.infer<typeof Coverage>
+
+export const StreamHeads = Coverage.extend({
+  fault: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the last signed head proves no event of the stream; null: it proves what it covers' }),
+})
+  .nullable()
+  .meta({ description: 'How far the heads of the log cover the stream; null: this log has no signed heads here' })
+export type StreamHeads = z.infer<typeof StreamHeads>
+
+/** An erasure of a body: the revision of the body, and the code and reason of the fact. */
+export const ErasedBody = z.strictObject({ revision: z.int(), code: z.string(), reason: z.string() })
+
 /** The members of every proof of a stream. */
 export const PROOF = {
   ok: z.boolean(),
   events: z.int(),
+  proof: StreamHeads,
   head: z.string(),
   digests: z.int(),
   unchecked: z.int(),
-  erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })).readonly(),
+  erased: z.array(ErasedBody).readonly(),
   problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })).readonly(),
 }

@@ -6,8 +6,9 @@ import { unsalted } from './seal.ts'
 
 export const ERASED_FACT = 'erased'
 
-/** The content of an `erased` fact: the erased bodies of its own stream, and the reason. */
+/** The content of an `erased` fact: the erased bodies of its own stream, and the reason with its code. */
 export interface ErasedFact {
+  readonly code: string
   readonly reason: string
   readonly bodies: readonly { readonly revision: number; readonly bodyHash: string }[]
 }
@@ -27,8 +28,9 @@ export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
   if (header.type !== ERASED_FACT || !body || header.body.cipher) return null
   try {
     const fact = JSON.parse(new TextDecoder().decode(unsalted(body))) as Partial<ErasedFact>
-    const { reason, bodies } = fact
-    return typeof reason === 'string' && Array.isArray(bodies) && bodies.every(isNamed) ? { reason, bodies } : null
+    const { code, reason, bodies } = fact
+    const isFact = typeof code === 'string' && typeof reason === 'string' && Array.isArray(bodies)
+    return isFact && bodies.every(isNamed) ? { code, reason, bodies } : null
   } catch {
     return null
   }

@@ -15,7 +15,7 @@ export interface StreamVerification {
   readonly ok: boolean
   /** The last event's hash, hex; 64 zeros for an empty stream. */
   readonly head: string
-  readonly erased: readonly { readonly revision: number; readonly reason: string }[]
+  readonly erased: readonly { readonly revision: number; readonly code: string; readonly reason: string }[]
   /** Revisions whose body is in the blob store and was not fetched. */
   readonly unfetched: readonly number[]
   readonly problems: readonly Problem[]
@@ -37,7 +37,7 @@ export class StreamVerifier {
   #timestamp = ''
   readonly #problems: Problem[] = []
   readonly #unfetched: number[] = []
-  readonly #erased: { revision: number; reason: string }[] = []
+  readonly #erased: { revision: number; code: string; reason: string }[] = []
   /** Emptied bodies that no fact has named yet: revision → body hash. */
   readonly #emptied = new Map<number, string>()
 
@@ -80,7 +80,7 @@ export class StreamVerifier {
     for (const { revision, bodyHash } of fact?.bodies ?? []) {
       if (this.#emptied.get(revision) !== bodyHash) continue
       this.#emptied.delete(revision)
-      this.#erased.push({ revision, reason: fact!.reason })
+      this.#erased.push({ revision, code: fact!.code, reason: fact!.reason })
     }
     this.#events += 1
     this.#next = revision + 1

@@ -106,12 +106,12 @@ export function eventLogContract(factory: EventLogFactory): void {
           tipOf(batch),
           bodies.map((body) => ({ type: 'erased', body })),
         )
-      const noBodies = { bodies: [], reason: 'asked for' }
-      const absent = { bodies: [{ revision: 9, bodyHash: first.header.body.hash }], reason: 'asked for' }
-      const other = { bodies: [{ revision: 0, bodyHash: second.header.body.hash }], reason: 'asked for' }
+      const noBodies = { bodies: [], code: 'other', reason: 'asked for' }
+      const absent = { bodies: [{ revision: 9, bodyHash: first.header.body.hash }], code: 'other', reason: 'asked for' }
+      const other = { bodies: [{ revision: 0, bodyHash: second.header.body.hash }], code: 'other', reason: 'asked for' }
       const shapeless = [
-        { bodies: ['first'], reason: 'asked for' },
-        { revision: 1, reason: 'x' },
+        { bodies: ['first'], code: 'other', reason: 'asked for' },
+        { revision: 1, code: 'other', reason: 'x' },
       ]
       for (const body of [noBodies, absent, other, ...shapeless])
         for (const both of [facts(erasedBody(first), body), facts(body, erasedBody(first))])

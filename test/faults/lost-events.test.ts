@@ -2,6 +2,7 @@ import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openKeepUp } from '../../api/library/open-keepup.ts'
 import { paths } from '../../api/process/host/paths.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
@@ -16,6 +17,7 @@ const place = newPlace()
 const file = join(place.data, 'log', 'log.db')
 const kept = join(place.root, 'kept')
 const ids: string[] = []
+let document = ''
 afterAll(() => place.remove())
 
 beforeAll(async () => {
@@ -28,18 +30,22 @@ beforeAll(async () => {
     expect(code).toBe(0)
     ids.push(/^run (\w+)$/m.exec(err)![1]!)
   }
+  await using keepup = await openKeepUp({ data: place.data, by: 'ann' })
+  await keepup.contextStore('review').set('goal', 'x')
+  document = (await keepup.createDocument({ title: 'plan' })).documentId
+  await keepup.close()
   cpSync(place.data, kept, { recursive: true })
 })
 
-/** Changes the log as it was, past its own guards; `at`: which of an agent's rows. */
-function change(sql: (at: string) => string[]): void {
+/** Changes the log as it was, past its own guards; `at`: which of a stream's rows. */
+function change(sql: (at: string) => string[], stream = `agent-${ids[1]}`): void {
   rmSync(place.data, { recursive: true })
   cpSync(kept, place.data, { recursive: true })
   const db = new DatabaseSync(file)
   const guards = db.prepare("select name, sql from sqlite_schema where type = 'trigger'").all()
   for (const { name } of guards) db.exec(`drop trigger ${name}`)
   db.exec('pragma foreign_keys = off')
-  const at = `stream = (select id from streams where name = 'agent-${ids[1]}')`
+  const at = `stream = (select id from streams where name = '${stream}')`
   for (const statement of sql(at)) db.exec(statement)
   for (const { sql } of guards) db.exec(String(sql))
   db.close()
@@ -60,7 +66,25 @@ test.each([
   expect(all.out).toContain(`${ids[1]}: ${says}`)
   expect(all.out).toMatch(/revision \d+ CHAIN: the log ends before revision \d+, which the tables have seen/)
   expect(await look(place, 'verify', ids[1]!)).toMatchObject({ code: 5 })
-  expect(await look(place, 'verify', ids[0]!)).toMatchObject({ code: 0 })
+  // The run is whole, but the signed head no longer proves it.
+  expect(await look(place, 'verify', ids[0]!)).toMatchObject({
+    code: 5,
+    out: expect.stringMatching(/: holds, .*\n {2}HEAD: the signed head of \d+ events does not contain revision/),
+  })
+})
+
+test.each([
+  ['a store', () => 'context-review'],
+  ['a document', () => `document-${document}`],
+  ['the stream of the heads', () => 'proof-log'],
+])('%s is gone: verify names it as a finding', async (_, name) => {
+  const stream = name()
+  change(without('revision >= 0'), stream)
+  const all = await look(place, 'verify')
+  expect(all).toMatchObject({ code: 5, out: others() })
+  expect(all.out).toMatch(/: BROKEN, 0 events .*\n {2}revision 0 CHAIN: the log ends before revision \d+, /)
+  const one = await look(place, 'streams', 'verify', stream)
+  expect(one).toMatchObject({ code: 5, out: expect.stringContaining('BROKEN, 0 events') })
 })
 
 test('an event that was moved to another place parks its run, and stops no other', async () => {

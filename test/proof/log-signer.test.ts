@@ -94,7 +94,7 @@ test('a long log that was never signed is stored in parts and signed once', asyn
   const { size } = await new LogSigner({ ...ports, acceptedLosses: async () => 0 }).sign()
   expect(parts.map(([, signed]) => signed)).toEqual([false, false, true])
   for (const [leaves] of parts) expect(leaves).toBeLessThan(11_000)
-  expect(await verifyHeads({ log, blobs: world.blobs, store, acceptedLosses: 0 })).toMatchObject({
+  expect(await verifyHeads({ log, blobs: world.blobs, store, acceptedLosses: [] })).toMatchObject({
     ok: true,
     signed: size,
     events: size,
@@ -147,7 +147,7 @@ test('an anchor of a witness counts only with its cosignature, and anchors need 
 test('a log that does not continue its head is not signed until the loss is accepted', async () => {
   await using world = await signedLog()
   await world.write(50)
-  await world.signer.sign()
+  const signed = await world.signer.sign()
   await world.restart({ killed: true, cutTo: 20 })
   await world.write(5)
   await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
@@ -155,15 +155,39 @@ test('a log that does not continue its head is not signed until the loss is acce
     ok: false,
     problems: expect.arrayContaining([expect.objectContaining({ code: 'CUT' })]),
   })
-  world.losses = 1
+  const { length: kept } = await world.events()
+  await world.accept()
   await world.signer.sign()
   expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
-  expect(await world.verify()).toMatchObject({ ok: true })
+  const by = { kind: 'user', id: 'ann' }
+  const loss = { by, at: '2026-06-01T00:00:00.000Z', reason: 'disk', kept }
+  expect(await world.verify()).toMatchObject({
+    ok: true,
+    losses: [{ ...loss, head: { name: `the head of ${signed.size} events`, size: signed.size } }],
+  })
+  // What an anchor outside holds counts too.
+  expect(await world.verify([{ anchor: 'disk', checkpoint: signed.note }])).toMatchObject({
+    ok: true,
+    losses: [{ ...loss, head: { name: 'the head that the anchor disk holds', size: signed.size } }],
+  })
   // A second cut needs a second acceptance.
   await world.write(10)
   await world.signer.sign()
   await world.restart({ killed: true, cutTo: (await world.events()).length - 5 })
   await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+})
+
+test('an invented loss that covers changed events is told with the head that knew other ones', async () => {
+  await using world = await signedLog()
+  await world.write(50)
+  const { note, size } = await world.signer.sign()
+  await world.restart({ killed: true, cutTo: 20 })
+  await world.write(60)
+  await world.accept()
+  await world.signer.sign()
+  const { ok, losses } = await world.verify([{ anchor: 'disk', checkpoint: note }])
+  expect([ok, losses.length, losses[0]!.head!.size]).toEqual([true, 1, size])
+  expect(losses[0]!.kept).toBeGreaterThanOrEqual(size)
 })
 
 test('a forged head, a forged anchor and an unsigned new key are named', async () => {
@@ -176,13 +200,13 @@ test('a forged head, a forged anchor and an unsigned new key are named', async (
       ...world.store,
       heads: async (after: number) => (after === 0 ? [{ ...head, note, number: 1 }] : []),
     }
-    return verifyHeads({ log: world.log, blobs: world.blobs, store: store as never, acceptedLosses: 0 })
+    return verifyHeads({ log: world.log, blobs: world.blobs, store: store as never, acceptedLosses: [] })
   }
   expect(await heads(head.note)).toMatchObject({ ok: true, signed: head.size })
   expect(await heads(forged)).toMatchObject({ ok: false, signed: 0, problems: [{ code: 'HEAD', size: head.size - 1 }] })
   const outside = [{ anchor: 'disk', checkpoint: forged }]
   expect(
-    await verifyHeads({ log: world.log, blobs: world.blobs, store: world.store, acceptedLosses: 0 }, outside),
+    await verifyHeads({ log: world.log, blobs: world.blobs, store: world.store, acceptedLosses: [] }, outside),
   ).toMatchObject({
     ok: false,
     problems: [{ code: 'ANCHOR' }],

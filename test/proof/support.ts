@@ -7,7 +7,7 @@ import { logKeyFile } from '../../adapters/vault/log-key.ts'
 import { AGGREGATES } from '../../domain/kinds.ts'
 import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
-import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { type AcceptedLoss, verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
 import { Streams } from '../../domain/stream/runtime/streams.ts'
 import { MemoryBlobs } from '../support/harness.ts'
 import { BEFORE, NEW, Sealer, type Tip } from '../support/log/sealing.ts'
@@ -42,7 +42,7 @@ export async function signedLog() {
     store.grow = (growth) => (dead ? Promise.reject(new Error('killed')) : grow(growth))
     const streams = new Streams({ log, blobs, random, clock, hide: async (value) => value }, AGGREGATES)
     const keys = logKeyFile(join(folder, key))
-    const acceptedLosses = async () => world.losses
+    const acceptedLosses = async () => world.losses.length
     const warn = (text: string) => void warnings.push(text)
     const origin = 'example.org/log'
     const signer = LogSigner.start({
@@ -66,7 +66,7 @@ export async function signedLog() {
   const sealer = new Sealer()
   const tips = new Map<string, Tip>()
   const world = {
-    losses: 0,
+    losses: [] as AcceptedLoss[],
     blobs,
     warnings,
     ...open(new MemoryLog({ random: identity, clock: BEFORE }), 'log.key'),
@@ -74,6 +74,12 @@ export async function signedLog() {
     state: async () => (await world.streams.state(proof, PROOF_ID))!,
     verify: (outside: Parameters<typeof verifyHeads>[1] = []) =>
       verifyHeads({ log: world.log, blobs, store: world.store, acceptedLosses: world.losses }, outside),
+    /** Ann accepts that the log has lost what followed its last event. */
+    async accept() {
+      const { position: end } = (await world.events()).at(-1)!
+      const header = { actor: { kind: 'user', id: 'ann' }, timestamp: '2026-06-01T00:00:00.000Z' } as const
+      world.losses.push({ event: { header }, loss: { end, gaps: [], reason: 'disk' } })
+    },
     /** Appends events to several streams in turn. */
     async write(count: number) {
       for (let n = 0; n < count; n += 1) {

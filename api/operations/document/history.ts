@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { asStored } from '../streams/prove-stream.ts'
+import { asStored, type WithHeads } from '../streams/prove-stream.ts'
 import { personOf } from './create-document.ts'
 import type { DocumentDiff, EraseEnvelope, HistoryQuery } from './schemas.ts'
 
@@ -90,7 +90,7 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
 }
 
 /** Verifies a document like `asStored`, and that its updates lead to the recorded frontier. */
-export const verifyDocument = (s: Services, documentId: string): Promise<DocumentProof> =>
+export const verifyDocument = (s: Services, documentId: string): Promise<WithHeads<DocumentProof>> =>
   asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
 
 const readable = ({ blocks }: DocumentAt): readonly DocumentBlock[] =>

@@ -11,6 +11,8 @@ export interface VerifiedExport {
   readonly ok: boolean
   readonly events: number
   readonly erased: number
+  /** The number of erased bodies by the code of their erasure. */
+  readonly erasedBy: Readonly<Record<string, number>>
   readonly problems: readonly { stream: string; revision: number; code: string; message: string }[]
 }
 
@@ -72,8 +74,10 @@ export async function verifyExport(given: AsyncIterable<string>): Promise<Verifi
     const message = 'the stream does not end where the first line says'
     problems.push({ stream, revision, code: 'CHAIN', message })
   }
-  const erased = found.reduce((sum, one) => sum + one.erased.length, 0)
-  return { runId: head.runId, ok: problems.length === 0, events, erased, problems }
+  const codes = found.flatMap(({ erased }) => erased.map(({ code }) => code)).sort()
+  const erasedBy: Record<string, number> = {}
+  for (const code of codes) erasedBy[code] = (erasedBy[code] ?? 0) + 1
+  return { runId: head.runId, ok: problems.length === 0, events, erased: codes.length, erasedBy, problems }
 }
 
 /** The start of the lines of whole results. */

@@ -10,7 +10,7 @@ import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { asStored } from '../streams/prove-stream.ts'
+import { asStored, type WithHeads } from '../streams/prove-stream.ts'
 import type {
   CorrectMemory,
   ForgetMemory,
@@ -81,7 +81,7 @@ export async function forgetMemory(
 }
 
 /** Verifies a fact like `asStored`. Rejects with `MEMORY_UNKNOWN`. */
-export const verifyMemory = (s: Services, id: string): Promise<StreamProof> =>
+export const verifyMemory = (s: Services, id: string): Promise<WithHeads<StreamProof>> =>
   asStored(s, memoryStream(id), () => s.memories.verify(id))
 
 const personOf = (by: string | undefined, options: RequestOptions) => ({ by: actorOf('user', by), ...tracing(options) })

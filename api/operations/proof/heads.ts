@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { base64 } from '../../../domain/log/proof/encoding.ts'
 import { formatProofFile } from '../../../domain/log/proof/proof-file.ts'
@@ -70,16 +70,20 @@ export async function proveConsistency(s: Pick<Services, 'proof'>, from: number,
 const built = async (store: TreeStore, plan: ProofPlan): Promise<Uint8Array[]> =>
   plan.build(await Promise.all(plan.tiles.map((tile) => store.tile(tile))))
 
-/** Verifies the signed heads, keys and anchors. `outside`: also reads the anchors and compares with their heads. */
+/**
+ * Verifies the signed heads, keys and anchors. `outside`: also reads the anchors and compares with their heads.
+ * `perStream`: also says how far the heads cover each stream.
+ */
 export async function verifyProof(
   s: Pick<Services, 'proof' | 'log' | 'blobs' | 'streams'>,
-  { outside }: { outside: boolean },
+  { outside, perStream = false }: { outside: boolean; perStream?: boolean },
 ) {
-  const losses = (await readAcceptedLosses(s.log)).length
+  const acceptedLosses = await readLossEvents(s.log)
   const held = outside ? await heldByAnchors(s) : { checkpoints: [], problems: [] }
   const found = await verifyHeads(
-    { log: s.log, blobs: s.blobs, store: s.proof.store, acceptedLosses: losses },
+    { log: s.log, blobs: s.blobs, store: s.proof.store, acceptedLosses },
     held.checkpoints,
+    perStream,
   )
   return { ...found, ok: found.ok && held.problems.length === 0, problems: [...found.problems, ...held.problems] }
 }

@@ -107,7 +107,8 @@ export const PROOF_OPERATIONS = [
     input: { query: schema.VerifyHeadsQuery },
     output: schema.VerifiedHeads,
     answers: { 200: 'What was found' },
-    run: (s, { query: { anchors } }) => verifyProof(s, { outside: anchors === 'true' }),
+    run: (s, { query: { anchors, streams } }) =>
+      verifyProof(s, { outside: anchors === 'true', perStream: streams === 'true' }),
   }),
   operation({
     ...{ name: 'rotateLogKey', http: 'POST /v1/proof/rotate', ...write },

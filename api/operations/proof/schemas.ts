@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { Actor } from '../../../domain/log/envelope.ts'
 import { ANCHOR_KINDS } from '../../../domain/proof/events.ts'
-import { By, Digits } from '../schemas.ts'
+import { By, Coverage, Digits } from '../schemas.ts'
 import { StreamParam } from '../streams/schemas.ts'
 
 const Size = z.int().meta({ description: 'The number of the first events that the head covers' })
@@ -54,6 +55,10 @@ export const VerifyHeadsQuery = z.strictObject({
     .enum(['true', 'false'])
     .prefault('false')
     .meta({ description: 'true: also compare with what the anchors hold now' }),
+  streams: z
+    .enum(['true', 'false'])
+    .prefault('false')
+    .meta({ description: 'true: also say for each stream how far the heads cover it' }),
 })
 
 export const VerifiedHeads = z
@@ -64,6 +69,20 @@ export const VerifiedHeads = z
     anchored: z.int().meta({ description: 'The first events that a recorded anchor covers' }),
     heads: z.int(),
     superseded: z.int().meta({ description: 'Heads that the log no longer continues since an accepted loss' }),
+    losses: z
+      .array(
+        z.strictObject({
+          by: Actor,
+          at: z.string(),
+          reason: z.string().nullable(),
+          kept: z.int().meta({ description: 'The events of before the loss that the log has' }),
+          head: z.strictObject({ name: z.string(), size: Size }).nullable().meta({
+            description: 'The largest head of before that the log does not continue; null: it continues every head',
+          }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'The losses that persons have accepted' }),
     origins: z.array(z.strictObject({ origin: z.string(), vkeys: z.array(z.string()).readonly() })).readonly(),
     problems: z
       .array(
@@ -74,6 +93,11 @@ export const VerifiedHeads = z
         }),
       )
       .readonly(),
+    streams: z
+      .array(z.strictObject({ stream: z.string(), proof: Coverage }))
+      .readonly()
+      .optional()
+      .meta({ description: 'With streams=true: each stream of the log' }),
   })
   .meta({ id: 'VerifiedHeads' })
 

@@ -6,7 +6,19 @@ import { Budget } from '../../../domain/tree/spec.ts'
 import { Ask } from '../approvals/schemas.ts'
 import { Reused } from '../history/reused-schemas.ts'
 import { AcceptedLoss } from '../losses/schemas.ts'
-import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from '../schemas.ts'
+import {
+  AnyJson,
+  By,
+  ErasedBody,
+  FileChanged,
+  Folder,
+  Id,
+  Money,
+  Next,
+  Position,
+  Recorded,
+  StreamHeads,
+} from '../schemas.ts'
 import { Parked } from '../system/schemas.ts'
 
 const count = z.int().nonnegative()
@@ -293,7 +305,8 @@ export const VerifiedRun = z
         events: count,
         ok: z.boolean(),
         head: z.string(),
-        erased: z.array(z.strictObject({ revision: count, reason: z.string() })).readonly(),
+        proof: StreamHeads,
+        erased: z.array(ErasedBody).readonly(),
         problems: z
           .array(
             z.strictObject({

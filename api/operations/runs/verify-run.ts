@@ -4,7 +4,7 @@ import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { asSeen, withRows } from '../streams/prove-stream.ts'
+import { asSeen, type WithHeads, withHeads, withRows } from '../streams/prove-stream.ts'
 import type { VerifiedRun } from './schemas.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { VerifiedRun } from './schemas.ts'
  * a 404 Problem if neither log nor tables contain the run or the agent.
  */
 export async function verifyRun(
-  s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
+  s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime' | 'streams' | 'proof'>,
   runId: string,
   only?: string,
 ): Promise<z.infer<typeof VerifiedRun>> {
@@ -25,13 +25,15 @@ export async function verifyRun(
   if (seen.size === 1 && seen.get(runId) === -1 && (await streamOfAgent(s.log, runId)) === null)
     throw notFound('run', runId)
   if (only !== undefined && !seen.has(only)) throw notFound('agent', only)
-  const agents: Verification[] = []
+  const agents: WithHeads<Verification>[] = []
   const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)
   for (const [agentId, revision] of wanted) {
     const proof = asSeen(await s.runtime.verify(agentId), revision)
     // The kind of a damaged stream may be unknown, so its rows are not compared.
-    const stream = proof.ok ? await streamOfAgent(s.log, agentId) : null
-    agents.push(stream === null ? proof : await withRows(s, stream, proof))
+    const stream = proof.events > 0 ? await streamOfAgent(s.log, agentId) : null
+    agents.push(
+      stream === null ? { ...proof, proof: null } : await withHeads(s, stream, await withRows(s, stream, proof)),
+    )
   }
   const losses = await acceptedLosses(
     s,

@@ -38,14 +38,15 @@ export const STREAM_OPERATIONS = [
     name: 'verifyStream',
     http: 'GET /v1/streams/{stream}/verify',
     right: 'log.verify',
-    summary: 'Check the chain, the bodies and the digests of a stream of any kind, and its rows in the tables',
+    summary:
+      'Check the chain, the bodies and the digests of a stream of any kind, its rows in the tables, and the signed heads',
     input: { params: StreamParam },
     output: VerifiedStream,
     answers: { 200: 'The proof, or its problems' },
     run: async (s, { params: { stream } }) => {
       // Proofs of some kinds have members that the others do not share.
-      const { ok, events, head, digests, unchecked, erased, problems } = await proveStream(s, stream)
-      return { stream, ok, events, head, digests, unchecked, erased, problems }
+      const { ok, events, proof, head, digests, unchecked, erased, problems } = await proveStream(s, stream)
+      return { stream, ok, events, proof, head, digests, unchecked, erased, problems }
     },
   }),
   operation({

@@ -1,10 +1,12 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
+import { GENESIS } from '../../../domain/log/seal.ts'
+import { type StreamCoverage, streamCoverage } from '../../../domain/proof/runtime/coverage.ts'
 import type { ProofProblem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
 
-type Proving = Pick<Services, 'log' | 'read' | 'runtime' | 'documents' | 'streams'>
+type Proving = Pick<Services, 'log' | 'read' | 'runtime' | 'documents' | 'streams' | 'proof'>
 
 /** The most rows of one stream in a proof. */
 const MAX_ROWS = 50
@@ -13,11 +15,23 @@ const MAX_VALUE = 200
 
 /**
  * Verifies a stream of any kind: its chain, bodies and digests, that the log contains everything that the tables have
- * seen, and that the rows in the tables match the events. Throws a 404 Problem if the log does not contain the stream.
+ * seen, and that the rows in the tables match the events. Throws a 404 Problem if neither log nor tables contain the
+ * stream.
  */
-export async function proveStream(s: Proving, stream: string): Promise<StreamProof> {
-  if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
-  return asStored(s, stream, () => prove(s, stream))
+export async function proveStream(s: Proving, stream: string): Promise<WithHeads<StreamProof>> {
+  if ((await s.log.head(stream)) !== null) return asStored(s, stream, () => prove(s, stream))
+  await s.read.current()
+  const seen = await seenRevision(s, stream)
+  if (seen < 0) throw notFound('stream', stream, 'GET /v1/streams lists them')
+  return { ...asSeen(NOTHING, seen), proof: null }
+}
+
+const NOTHING: StreamProof = { ok: false, events: 0, head: GENESIS, digests: 0, unchecked: 0, erased: [], problems: [] }
+
+/** The last revision of a stream that the tables have seen; -1: none. */
+async function seenRevision({ read }: Pick<Services, 'read'>, stream: string): Promise<number> {
+  const { value } = await read.streams({ prefix: stream, limit: 1 })
+  return value[0]?.stream === stream ? value[0].revision : -1
 }
 
 function prove(s: Proving, stream: string): Promise<StreamProof> {
@@ -27,17 +41,19 @@ function prove(s: Proving, stream: string): Promise<StreamProof> {
   return s.streams.verify(stream)
 }
 
-/** Adds to a proof the comparison of the log with the tables: the last revision in them, and their rows. */
+/**
+ * Adds to a proof the comparison of the log with the tables (the last revision in them, and their rows) and with its
+ * signed heads.
+ */
 export async function asStored<T extends StreamProof>(
-  s: Pick<Services, 'read'>,
+  s: Pick<Services, 'log' | 'read' | 'streams' | 'proof'>,
   stream: string,
   prove: () => Promise<T>,
-): Promise<T> {
+): Promise<WithHeads<T>> {
   await s.read.current()
   // Read the tables first, because the log only grows.
-  const { value } = await s.read.streams({ prefix: stream, limit: 1 })
-  const seen = value[0]?.stream === stream ? value[0].revision : -1
-  return withRows(s, stream, asSeen(await prove(), seen))
+  const seen = await seenRevision(s, stream)
+  return withHeads(s, stream, await withRows(s, stream, asSeen(await prove(), seen)))
 }
 
 /** Adds to a proof whether the log contains the last revision in the tables. */
@@ -60,6 +76,17 @@ export async function withRows<T extends StreamProof>(s: Pick<Services, 'read'>,
   const revision = found.events - 1
   const problems = told.map((message): ProofProblem => ({ revision, code: 'TABLE', message }))
   return { ...found, ok: false, problems: [...found.problems, ...problems] }
+}
+
+export type WithHeads<T extends StreamProof> = T & { readonly proof: StreamCoverage | null }
+
+/** Adds to a proof how far signed and anchored heads of the log cover the stream. */
+export async function withHeads<T extends StreamProof>(
+  { log, streams, proof: { store } }: Pick<Services, 'log' | 'streams' | 'proof'>,
+  stream: string,
+  found: T,
+): Promise<WithHeads<T>> {
+  return { ...found, proof: store && (await streamCoverage({ log, store, streams }, stream, found.events)) }
 }
 
 /** An altered row in one sentence: table, key, and each column with both values. */

@@ -10,7 +10,7 @@ export interface StreamProof {
   readonly events: number
   readonly ok: boolean
   readonly head: string
-  readonly erased: readonly { revision: number; reason: string }[]
+  readonly erased: readonly { revision: number; code: string; reason: string }[]
   readonly problems: readonly ProofProblem[]
   /** Recorded digests that were compared with the folded state. */
   readonly digests: number

@@ -209,7 +209,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.look('erase', '--help')).out).toMatch(stays)
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'private', '--yes')).toMatchObject({ code: 0 })
     const verified = await folder.look('verify', id)
-    expect([verified.code, verified.out.includes('revision 1 erased: private')]).toEqual([0, true])
+    expect([verified.code, verified.out.includes('revision 1 erased (other): private')]).toEqual([0, true])
     expect((await folder.look('events', id)).out).toMatch(/^@1 .*user_input +by \S+: \(erased\)$/m)
     expect(await folder.look('erase', id, '--revision', '1', '--reason', 'again', '--yes')).toMatchObject({
       code: 0,

@@ -44,6 +44,6 @@ it('creates, lists, shows, edits, compares, blames and exports a document', asyn
   const erase = ['docs', 'erase', id, '--revision', '5', '--reason', 'private']
   expect(await look(...erase)).toMatchObject({ code: 2, err: expect.stringContaining('--yes') })
   expect(await look(...erase, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('erased') })
-  expect((await look('docs', 'verify', id)).out).toMatch(/^holds\n(.*\n){2} {2}revision 4 erased: private$/m)
+  expect((await look('docs', 'verify', id)).out).toMatch(/^holds\n(.*\n){2} {2}revision 4 erased \(other\): private$/m)
   expect(await look('docs', 'show', 'zzz')).toMatchObject({ code: 2, err: expect.stringContaining('no document') })
 }, 60_000)

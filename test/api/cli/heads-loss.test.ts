@@ -32,5 +32,13 @@ it('a signed head tells at the start that the log lost its end; an accepted loss
   expect(await look('repair')).toMatchObject({ code: 0 })
   const origins = JSON.parse((await look('-o', 'json', 'sql', 'select reason from log_origins order by origin')).out)
   expect(origins).toEqual([{ reason: 'first' }, { reason: 'loss' }])
-  expect((await look('verify')).out).toContain('heads: hold')
+  const verified = await look('verify')
+  expect(verified).toMatchObject({ code: 0 })
+  const [, kept, knew, gone] = verified.out
+    .match(
+      /heads: hold.*\n {2}a loss accepted by \S+ at \S+: (\d+) events kept, the head of \d+ events knew (\d+): (\d+) are gone/,
+    )!
+    .map(Number)
+  expect(gone).toBe(knew! - kept!)
+  expect(gone).toBeGreaterThan(0)
 })

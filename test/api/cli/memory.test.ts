@@ -39,12 +39,14 @@ it('lists, searches, shows, corrects, forgets, erases and proves what an agent h
   expect(shown).toMatch(/^The port is 8081\n/)
   expect(shown).toMatch(/@1 \S+ fact_corrected by user:ann: "The port is 8081"/)
   expect(keptAnswers()).toBe(3)
-  expect((await look('memory', 'forget', id, '--erase', '--reason', 'wrong', '--yes')).out).toMatch(
-    /forgotten and erased/,
-  )
+  expect(
+    (await look('memory', 'forget', id, '--erase', '--code', 'mistake', '--reason', 'wrong', '--yes')).out,
+  ).toMatch(/forgotten and erased/)
   expect(keptAnswers()).toBe(0)
   expect((await look('memory', '--query', 'port')).out).not.toContain('8081')
-  expect((await look('memory', 'verify', id)).out).toMatch(/^holds\n[\s\S]*erased: wrong/)
+  expect((await look('memory', 'verify', id)).out).toMatch(
+    /^holds\n {2}\d+ events \(.*\), [\s\S]*erased \(mistake\): wrong/,
+  )
   expect(await look('memory', 'show', 'global-nothing')).toMatchObject({ code: 2 })
   const [run] = JSON.parse((await look('-o', 'json', 'runs', 'list')).out) as { runId: string }[]
   const erased = await look('erase', run!.runId, '--all', '--reason', 'private', '--yes')

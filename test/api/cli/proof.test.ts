@@ -38,8 +38,11 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
 
   await write(['two', 'three'])
   expect((await look('verify', '--anchors')).out).toMatch(
-    /heads: hold, \d+ events? anchored, \d+ only signed, 0 only chained/,
+    /heads: hold, \d+ events \(\d+ anchored, \d+ signed\)\n[\s\S]*store review: holds, 3 events \(1 anchored, 2 signed\), /,
   )
+  expect(JSON.parse((await look('-o', 'json', 'streams', 'verify', 'context-review')).out)).toMatchObject({
+    proof: { anchored: { events: 1, upTo: 0 }, signed: { events: 2, upTo: 2 }, chained: { events: 0, upTo: null } },
+  })
   // The log and everything that follows from it is put back; the signed heads are not.
   for (const part of ['log', 'tables']) {
     rmSync(join(data, part), { recursive: true })

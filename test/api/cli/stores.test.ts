@@ -34,10 +34,12 @@ it('lists, shows, gets, proves, exports and erases what stores hold', async () =
   expect((await look('stores', 'erase', 'review', 'goal', '--reason', 'private', '--yes')).out).toMatch(/^nothing was/)
   expect((await look('stores', 'show', 'review')).out).toMatch(/\ngoal .* erased\n/)
 
-  const proof = /store review: holds, 6 events, 4 digests, head \w+\n {2}revision 0 erased: private\n/
+  const proof = /store review: holds, 6 events \(.*\), 4 digests, head \w+\n {2}revision 0 erased \(other\): private\n/
   expect((await look('stores', 'verify', 'review')).out).toMatch(proof)
   expect((await look('verify')).out).toMatch(proof)
   const file = join(root, 'review.ndjson')
   writeFileSync(file, (await look('stores', 'export', 'review')).out)
-  expect((await look('verify', '--file', file)).out).toBe('stream context-review: holds, 6 events\n')
+  expect((await look('verify', '--file', file)).out).toBe(
+    'stream context-review: holds, 6 events, 1 erased (other: 1)\n',
+  )
 }, 60_000)

@@ -169,7 +169,7 @@ it('erases a body of a finished run, which the proof tells from a broken one', a
   const stale = { body: { revision: 2, reason: 'x' }, headers: { 'if-match': `"${revision - 1}"` } }
   expect((await ask('POST', `/v1/runs/${id}/erase`, stale)).status).toBe(412)
   const proof = await bodyOf<{ ok: boolean; agents: object[] }>(await ask('GET', `/v1/runs/${id}/verify`))
-  expect(proof).toMatchObject({ ok: true, agents: [{ erased: [{ revision: 1, reason: 'private' }] }] })
+  expect(proof).toMatchObject({ ok: true, agents: [{ erased: [{ revision: 1, code: 'other', reason: 'private' }] }] })
   expect((await bodyOf(await ask('GET', `/v1/runs/${id}`))).run).toMatchObject({ task: '[erased]' })
   const { events } = await bodyOf<EventPage>(await ask('GET', `/v1/runs/${id}/events`))
   expect(events[1]).toMatchObject({ type: 'user_input', erased: true, payload: null })

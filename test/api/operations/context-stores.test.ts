@@ -118,12 +118,12 @@ it('erases every value of a variable for ever, and proves what is left', async (
     ok: true,
     problems: [],
     erased: [
-      { revision: 0, reason: 'private' },
-      { revision: 5, reason: 'private' },
+      { revision: 0, code: 'other', reason: 'private' },
+      { revision: 5, code: 'other', reason: 'private' },
     ],
   })
   const text = await (await app.ask('GET', '/v1/context-stores/notes/export')).text()
-  expect(await verifyExport(lines(text))).toMatchObject({ ok: true, erased: 2 })
+  expect(await verifyExport(lines(text))).toMatchObject({ ok: true, erased: 2, erasedBy: { other: 2 } })
   expect(Buffer.from(text).toString()).not.toContain(Buffer.from('Find more.').toString('base64').slice(0, 12))
   expect(await services.read.rebuild()).toMatchObject({ equal: true })
   await notes.set('goal', 'again')

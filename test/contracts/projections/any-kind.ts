@@ -41,7 +41,7 @@ export function anyKindContract(kit: TablesKit): void {
       const secret = counted(log, 42)
       const { tables, projector, keepsEvents } = await open(kit, log)
       const bodies = [{ revision: 0, bodyHash: secret.header.body.hash }]
-      const body = { bodies, reason: 'asked to' }
+      const body = { bodies, code: 'other', reason: 'asked to' }
       const actor = { kind: 'user', id: 'ann' } as const
       log.add({ stream: STREAM, type: 'erased', body, runId: 'r1', at: 5000, actor, erases: [0] })
       await projector.catchUp()

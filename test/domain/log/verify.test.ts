@@ -23,7 +23,7 @@ function withErasure(fact: object): RecordedEvent[] {
   const sealer = new Sealer()
   const first = sealer.batch(stream, NEW, [{}, { body: { secret: 'x' } }, {}])
   const named = { revision: 1, bodyHash: first[1]!.header.body.hash, ...fact }
-  const body = { reason: 'asked for', ...fact, bodies: [{ revision: 0, bodyHash: 'x' }, named] }
+  const body = { code: 'other', reason: 'asked for', ...fact, bodies: [{ revision: 0, bodyHash: 'x' }, named] }
   const all = [...first, ...sealer.batch(stream, tipOf(first), [{ type: 'erased', body }])]
   return all.map((event, index) => ({
     ...event,

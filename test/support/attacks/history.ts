@@ -1,5 +1,5 @@
 import { MemoryLog } from '../../../adapters/memory/log.ts'
-import { acceptLogLoss, readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { acceptLogLoss, readAcceptedLosses, readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { parseCheckpoint } from '../../../domain/log/proof/checkpoint.ts'
@@ -209,7 +209,7 @@ export class History {
   }
 
   async verify(): Promise<VerifiedHeads> {
-    const acceptedLosses = (await readAcceptedLosses(this.log)).length
+    const acceptedLosses = await readLossEvents(this.log)
     const store = memoryTree(this.tree, () => '')
     const outside = this.held.map((checkpoint) => ({ anchor: 'outside', checkpoint }))
     return verifyHeads({ log: this.log, blobs: this.#blobs, store, acceptedLosses }, outside)

@@ -76,6 +76,12 @@ export async function played(all: readonly Step[]): Promise<History> {
 
 /** What verification says of an honest history: nothing. */
 export async function alarms(history: History): Promise<readonly unknown[]> {
-  const { problems } = await history.verify()
-  return [...problems, ...(await history.problems()), ...history.warnings.filter((text) => !text.endsWith('killed'))]
+  const { problems, losses } = await history.verify()
+  const changed = losses.filter(({ kept, head }) => head !== null && head.size <= kept)
+  return [
+    ...problems,
+    ...changed,
+    ...(await history.problems()),
+    ...history.warnings.filter((text) => !text.endsWith('killed')),
+  ]
 }

@@ -8,7 +8,7 @@ import { proveStream } from '../../../api/operations/streams/prove-stream.ts'
 import { verifyLog } from '../../../api/operations/streams/verify-log.ts'
 import { ConfigSchema } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
-import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
+import { readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { verifyHeads } from '../../../domain/proof/runtime/verify-heads.ts'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
@@ -49,7 +49,7 @@ export async function verified(data: string, streams: readonly string[], anchor:
   const store = new SqliteTreeStore(join(data, 'tree.db'), 'reader', (...range) => log.hashes(...range))
   const blobs = new FileBlobs(join(data, 'blobs'))
   try {
-    const acceptedLosses = (await readAcceptedLosses(log)).length
+    const acceptedLosses = await readLossEvents(log)
     const heads = await verifyHeads({ log, blobs, store, acceptedLosses }, anchor === null ? [] : outside(anchor))
     const all = heads.problems.map(({ code, message }) => found('heads', code, message))
     const ports = { log, blobs, clock: { now: () => 0, sleep: async () => {} } }
@@ -108,7 +108,7 @@ export async function attackable({ data }: Told): Promise<Attacked> {
       log,
       blobs: new FileBlobs(join(data, 'blobs')),
       store,
-      acceptedLosses: 0,
+      acceptedLosses: [],
     })
     if (!ok) throw new Error('the heads do not hold before the attack')
     return { events, anchored, heads: (await store.heads(0, 500)).map(({ size }) => size) }

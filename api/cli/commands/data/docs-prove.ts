@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import type { ErasureCode } from '../../../../domain/stream/erasure.ts'
+import { counted } from '../../../../projections/engine/text.ts'
 import { agreed } from '../../ask/choose.ts'
 import { erasureCode } from '../../ask/erasing.ts'
 import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
+import { covered, erasedLine } from '../../output/proof-text.ts'
 import { type Kit, whole } from '../kit.ts'
 
 type FindDocument = (ctx: Context, prefix: string, need?: 'read' | 'write') => Promise<string>
@@ -14,9 +16,9 @@ async function verify(ctx: Context, id: string): Promise<number> {
   const proof = await take(client.v1.documents[':id'].verify.$get({ param: { id } }))
   ctx.show(proof, () => [
     proof.ok ? 'holds' : 'BROKEN',
-    `  ${proof.events} events chained, ${proof.digests} states folded again and equal`,
+    `  ${counted(proof.events, 'event')} (${covered(proof.proof)}), ${proof.digests} states folded again and equal`,
     `  the updates lead to the frontier ${proof.frontier || '(empty)'}`,
-    ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+    ...proof.erased.map(erasedLine),
     ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
   ])
   return proof.ok ? EXIT.done : EXIT.verification

@@ -2,11 +2,15 @@ import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { MemoryScope } from '../../../../domain/calls/memory/request.ts'
+import type { ErasureCode } from '../../../../domain/stream/erasure.ts'
+import { counted } from '../../../../projections/engine/text.ts'
 import type { Memory, MemoryList } from '../../../operations/memory/schemas.ts'
 import { agreed } from '../../ask/choose.ts'
+import { erasureCode } from '../../ask/erasing.ts'
 import { take } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
+import { covered, erasedLine } from '../../output/proof-text.ts'
 import { type Kit, readAll } from '../kit.ts'
 
 interface ListOptions {
@@ -82,16 +86,23 @@ async function correct(ctx: Context, id: string, words: readonly string[]): Prom
 interface ForgetOptions {
   reason?: string
   erase?: boolean
+  code?: ErasureCode
   yes?: boolean
 }
 
-async function forget(ctx: Context, id: string, { reason, erase = false, yes }: ForgetOptions): Promise<number> {
+async function forget(ctx: Context, id: string, options: ForgetOptions): Promise<number> {
+  const { reason, erase = false, code, yes } = options
   if (erase && !(await agreed(ctx, yes, 'Empty its words in the log? Nothing brings them back.', '"memory show"'))) {
     ctx.note('nothing was forgotten')
     return EXIT.interrupted
   }
   const client = await ctx.client('write')
-  const json = { erase, by: ctx.by, ...(reason === undefined ? {} : { reason }) }
+  const json = {
+    erase,
+    ...(erase && code !== undefined && { code }),
+    by: ctx.by,
+    ...(reason === undefined ? {} : { reason }),
+  }
   const done = await take(client.v1.memories[':id'].forget.$post({ param: { id }, header: {}, json }))
   const what = erase ? 'forgotten and erased' : 'forgotten'
   ctx.show(done, () => [done.recorded ? `${what}; recorded at revision ${done.revision}` : `it was ${what} before`])
@@ -103,8 +114,8 @@ async function verify(ctx: Context, id: string): Promise<number> {
   const proof = await take(client.v1.memories[':id'].verify.$get({ param: { id } }))
   ctx.show(proof, () => [
     proof.ok ? 'holds' : 'BROKEN',
-    `  ${proof.events} events chained, ${proof.digests} states folded again and equal`,
-    ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+    `  ${counted(proof.events, 'event')} (${covered(proof.proof)}), ${proof.digests} states folded again and equal`,
+    ...proof.erased.map(erasedLine),
     ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
   ])
   return proof.ok ? EXIT.done : EXIT.verification
@@ -139,6 +150,7 @@ export function memoryCommand(program: Command, kit: Kit): void {
     .argument('<memory>')
     .option('--reason <text>', 'why; it is recorded')
     .option('--erase', 'also empty its words in the log for ever')
+    .addOption(erasureCode())
     .option('--yes', 'do not ask')
     .action(kit.action<ForgetOptions>((ctx, [id], options) => forget(ctx, id!, options)))
   memory

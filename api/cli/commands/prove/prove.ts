@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { keyPlaceOf } from '../../../../adapters/vault/keys.ts'
 import { counted } from '../../../../projections/engine/text.ts'
 import type { RebuildOptions } from '../../../../projections/index.ts'
-import { NoExport, verifyExport } from '../../../operations/events/verify-export.ts'
+import { NoExport, type VerifiedExport, verifyExport } from '../../../operations/events/verify-export.ts'
 import { onServers } from '../../../process/config/config.ts'
 import { vaultKeys } from '../../../process/host/vault-keys.ts'
 import { nextLines } from '../../ask/question-lines.ts'
@@ -15,7 +15,7 @@ import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { linesOf } from '../../output/lines.ts'
 import { bytes } from '../../output/units.ts'
-import { damage, verifyAll, verifyOneRun } from '../../verification.ts'
+import { damage, exitOf, verifyAll, verifyOneRun } from '../../verification.ts'
 import { type Kit, modelId, moneyOption, some, whole } from '../kit.ts'
 import { pointQuery } from '../look/history.ts'
 
@@ -38,6 +38,11 @@ async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   const { accept = false, takeOver = false } = wishes
   if (takeOver) throw new UsageError('--take-over is for servers; embedded tables belong to the log in their folder')
   return take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
+}
+
+function erasedText({ erased, erasedBy }: VerifiedExport): string {
+  const codes = Object.entries(erasedBy).map(([code, count]) => `${code}: ${count}`)
+  return erased === 0 ? '' : `, ${erased} erased (${codes.join(', ')})`
 }
 
 async function verifyFile(path: string) {
@@ -73,7 +78,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
-            `${found.runId.startsWith('context-') ? 'stream' : 'run'} ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}`,
+            `${found.runId.startsWith('context-') ? 'stream' : 'run'} ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}${erasedText(found)}`,
             ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),
           ])
           return found.ok ? EXIT.done : EXIT.verification
@@ -82,11 +87,8 @@ export function proveCommands(program: Command, kit: Kit): void {
           const why = damage(error)
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
-        const ok =
-          run === undefined
-            ? await verifyAll(ctx, { anchors: anchors === true })
-            : (await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent)).ok
-        return ok ? EXIT.done : EXIT.verification
+        if (run !== undefined) return exitOf(await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent))
+        return (await verifyAll(ctx, { anchors: anchors === true })) ? EXIT.done : EXIT.verification
       }),
     )
 
