@@ -80,12 +80,16 @@ describe('the screen of proof', () => {
     const json = { anchor: 'kept', kind: 'folder', target: folder, by: 'ada' }
     await served.ask('POST', '/v1/anchors', json)
     await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
+    const { events } = await served.ask<{ events: unknown[] }>('GET', `/v1/runs/${run}/events?limit=500`)
+    // Anchored, only signed, only chained, erased.
+    const counts = [events.length, events.length, 0, 0, 0].map(String)
     await served.open(page, '/proof?tab=verify')
     const said = () => page.locator('main [role=status]').last().innerText()
     await page.getByRole('button', { name: 'Verify everything' }).press('Enter')
     await expect.poll(said).toMatch(/(\d+) streams of \1 ✓ The proof holds/)
     const table = page.getByRole('region', { name: 'Streams' })
-    await expect.poll(() => table.innerText()).toContain(`agent-${run}`)
+    const row = table.getByRole('row', { name: `agent-${run}` })
+    await expect.poll(() => row.locator('td').allInnerTexts()).toEqual([`agent-${run}`, 'holds', ...counts])
     rmSync(folder, { recursive: true })
     await page.getByRole('button', { name: 'Verify everything' }).click()
     await expect.poll(said).toContain('✓ The proof holds')

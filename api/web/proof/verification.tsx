@@ -103,9 +103,14 @@ function Found({ verifier }: { verifier: Verifier }) {
             },
             { name: 'proof', show: (cell) => <span class={cell === 'holds' ? 'good' : 'bad'}>{String(cell)}</span> },
             { name: 'events' },
+            { name: 'anchored' },
+            { name: 'signed', title: 'only signed' },
+            { name: 'chained', title: 'only chained' },
             { name: 'erased' },
           ]}
-          rows={streams.map(({ stream, ok, events, erased }) => [stream, ok ? 'holds' : 'broken', events, erased])}
+          rows={streams.map(({ stream, ok, events, anchored, signed, chained, erased }) => [
+            ...[stream, ok ? 'holds' : 'broken', events, anchored, signed, chained, erased],
+          ])}
         />
       )}
     </>

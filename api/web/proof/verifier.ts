@@ -3,12 +3,16 @@ import { api, errorText, Refused, take } from '../client/api.ts'
 
 type Heads = Awaited<ReturnType<typeof verifiedHeads>>
 
-/** The result for one stream. `problems`: with the revision. */
+/** The result for one stream. `anchored`, `signed`, `chained`: parts of its events; null: not known. */
 export interface VerifiedStream {
   readonly stream: string
   readonly ok: boolean
   readonly events: number
+  readonly anchored: number | null
+  readonly signed: number | null
+  readonly chained: number | null
   readonly erased: number
+  /** With their revisions. */
   readonly problems: readonly string[]
 }
 
@@ -75,11 +79,18 @@ const verifiedHeads = (anchors: boolean) =>
 /** An unreadable stream counts as broken, and the verification continues. */
 async function verifiedStream(stream: string): Promise<VerifiedStream> {
   try {
-    const { ok, events, erased, problems } = await take(api.v1.streams[':stream'].verify.$get({ param: { stream } }))
-    const texts = problems.map(({ revision, code, message }) => `${stream}@${revision} ${code}: ${message}`)
-    return { stream, ok, events, erased: erased.length, problems: texts }
+    const found = await take(api.v1.streams[':stream'].verify.$get({ param: { stream } }))
+    const { ok, events, erased, problems, proof } = found
+    return {
+      ...{ stream, ok, events, erased: erased.length },
+      anchored: proof?.anchored.events ?? null,
+      signed: proof?.signed.events ?? null,
+      chained: proof?.chained.events ?? null,
+      problems: problems.map(({ revision, code, message }) => `${stream}@${revision} ${code}: ${message}`),
+    }
   } catch (error) {
     if (!(error instanceof Refused) || error.status === 401) throw error
-    return { stream, ok: false, events: 0, erased: 0, problems: [`${stream}: ${errorText(error)}`] }
+    const unknown = { anchored: null, signed: null, chained: null, erased: 0 }
+    return { stream, ok: false, events: 0, ...unknown, problems: [`${stream}: ${errorText(error)}`] }
   }
 }
