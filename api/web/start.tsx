@@ -3,21 +3,19 @@ import './styles/layout.css'
 import './styles/run.css'
 import './styles/views.css'
 import './styles/audit.css'
-import { render } from 'preact'
+import { type ComponentType, render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
 import { StartScreen } from './actions/start-screen.tsx'
-import { AuditScreen } from './audit/audit-screen.tsx'
 import { logs, startFeed } from './client/feed.ts'
 import { exchangeCode, session, sessionRefusal } from './client/session.ts'
-import { CompareScreen } from './compare/compare-screen.tsx'
 import { DocumentScreen } from './documents/document-screen.tsx'
 import { DocumentsScreen } from './documents/documents-screen.tsx'
 import { ExportedScreen } from './exported/exported-screen.tsx'
 import { takeDrops } from './exported/opened.ts'
 import { rememberZone } from './habits/time-zone.ts'
-import { NumbersScreen } from './numbers/numbers-screen.tsx'
 import { decoded } from './page/decoded.ts'
 import { Guard } from './page/guard.tsx'
+import { later } from './page/later.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn } from './page/sign-in.tsx'
@@ -25,6 +23,16 @@ import { followTitle } from './page/title.ts'
 import { followWaiting } from './page/waiting.ts'
 import { RunScreen } from './run/run-screen.tsx'
 import { RunsScreen } from './runs/runs-screen.tsx'
+
+// Screens that most visits do not need load when they are first shown.
+const AuditScreen = later(async () => (await import('./audit/audit-screen.tsx')).AuditScreen)
+const CompareScreen = later(async () => (await import('./compare/compare-screen.tsx')).CompareScreen)
+const NumbersScreen = later(async () => (await import('./numbers/numbers-screen.tsx')).NumbersScreen)
+const PackScreen = later(async () => (await import('./pack/pack-screen.tsx')).PackScreen)
+const ProofScreen = later(async () => (await import('./proof/proof-screen.tsx')).ProofScreen)
+
+/** The screens for files, which need no session. */
+const VIEWERS: Readonly<Record<string, ComponentType>> = { '/exported': ExportedScreen, '/pack': PackScreen }
 
 function Screen() {
   const [, runId] = /^\/runs\/([^/]+)$/.exec(path.value) ?? []
@@ -38,29 +46,31 @@ function Screen() {
   if (path.value === '/start') return <StartScreen />
   if (path.value === '/numbers') return <NumbersScreen />
   if (path.value === '/audit') return <AuditScreen />
-  if (path.value === '/exported') return <ExportedScreen />
+  if (path.value === '/proof') return <ProofScreen />
+  const Viewer = VIEWERS[path.value]
+  if (Viewer !== undefined) return <Viewer />
   return <Notice title="There is no such page" />
 }
 
-const Page = () =>
-  session.value === null ? (
-    // Viewing an export needs no server.
-    path.value === '/exported' ? (
-      <main id="content">
-        <Guard>
-          <ExportedScreen />
+function Page() {
+  if (session.value !== null)
+    return (
+      <Shell>
+        <Guard key={`${logs.value} ${path.value}`}>
+          <Screen />
         </Guard>
-      </main>
-    ) : (
-      <SignIn />
+      </Shell>
     )
-  ) : (
-    <Shell>
-      <Guard key={`${logs.value} ${path.value}`}>
-        <Screen />
+  const Viewer = VIEWERS[path.value]
+  if (Viewer === undefined) return <SignIn />
+  return (
+    <main id="content">
+      <Guard>
+        <Viewer />
       </Guard>
-    </Shell>
+    </main>
   )
+}
 
 rememberZone()
 await exchangeCode().catch(() => {

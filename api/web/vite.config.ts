@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 // Builds the page to static files in `dist`, which the HTTP app serves. File names contain a content hash, so browsers
@@ -6,6 +7,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  resolve: { alias: { 'node:crypto': join(import.meta.dirname, 'pack/node-crypto.ts') } },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

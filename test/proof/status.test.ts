@@ -23,11 +23,15 @@ test('a log is late when no head covers an event for a minute, and says why', as
   await world.write(3)
   const { size } = await world.signer.sign()
   const now = Date.UTC(2026, 0, 1)
-  expect(await proofStatus(services(world, now))).toMatchObject({ unsignedSince: null, late: false, head: { size } })
+  expect(await proofStatus(services(world, now))).toMatchObject({
+    ...{ unsigned: 0, unsignedSince: null, late: false, head: { size } },
+  })
   await world.write(2)
   const since = (await world.events()).at(-2)!.header.timestamp
   const at = Date.parse(since)
-  expect(await proofStatus(services(world, at + 60_000))).toMatchObject({ unsignedSince: since, late: false })
+  expect(await proofStatus(services(world, at + 60_000))).toMatchObject({
+    ...{ unsigned: 2, unsignedSince: since, late: false },
+  })
   await world.store.report('signer', { message: 'no room', at: Date.UTC(2030, 0, 1) })
   const late = services(world, at + 90_000)
   expect(await proofStatus(late)).toMatchObject({ unsignedSince: since, late: true, why: 'no room' })
@@ -46,7 +50,7 @@ test('a log that does not continue its tree is not signed, and says so', async (
   await world.signer.sign()
   await other.write(3)
   const found = await proofStatus(services({ ...world, log: other.log }, Date.UTC(2030, 0, 1)))
-  expect(found).toMatchObject({ late: true, why: expect.stringContaining('does not continue') })
+  expect(found).toMatchObject({ unsigned: null, late: true, why: expect.stringContaining('does not continue') })
 })
 
 test('the gauges tell of each anchor when it last kept a head, and whether it failed since', async () => {

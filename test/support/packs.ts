@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TAR_END, tarHeader, tarPadding } from '../../api/operations/pack/tar.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { checkpointText } from '../../domain/log/proof/checkpoint.ts'
 import { formatNote, type NoteSigner, signatureLine } from '../../domain/log/proof/note.ts'
@@ -80,6 +81,17 @@ export function packOf(log: Log, packed: readonly PackedEvent[], signers: Signer
     ),
     ...(isPart && { 'hashes.txt': missingHashes(log, packed).map(packedHashLine).join('') }),
   }
+}
+
+/** A pack as the file that `keepup pack` writes. */
+export async function* tarOf(pack: Pack): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (const [name, text] of Object.entries(pack)) {
+    const bytes = Buffer.from(text)
+    yield Buffer.from(tarHeader(name, bytes.length, 0))
+    yield bytes
+    yield Buffer.alloc(tarPadding(bytes.length).length)
+  }
+  yield TAR_END
 }
 
 /** Writes a pack into a new folder below `parent`. */

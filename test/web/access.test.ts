@@ -24,6 +24,9 @@ beforeAll(async () => {
     content: '# Plan\n\nFirst **this**.\n\n| a |\n|---|\n| b |\n',
     by: 'ada',
   }
+  const anchor = { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' }
+  await served.ask('POST', '/v1/anchors', anchor)
+  await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
   paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
 })
 afterAll(() => served.close())
@@ -67,6 +70,11 @@ const screens: [string, () => string, string][] = [
   ['the tables', () => '/audit?tab=tables', '.facts'],
   ['the log', () => '/audit?tab=log', '.streams'],
   ['a stream', () => `/audit?tab=log&stream=agent-${done}`, '.event .said bdi:not(:empty)'],
+  ['the heads and anchors', () => '/proof', '.facts'],
+  ['an anchor that fails', () => '/proof', '.data-table .bad'],
+  ['the verification', () => '/proof?tab=verify', '.panel button'],
+  ['the guide to proofs', () => '/proof?tab=guide', '.markdown'],
+  ['no pack', () => '/pack', '.notice'],
   ['no exported run', () => '/exported', '.notice'],
   ['a place that is none', () => '/nowhere', '.notice'],
 ]

@@ -123,6 +123,9 @@ describe('a view', () => {
     ['/numbers?tab=calls&since=all', 'keepup numbers', '/v1/numbers'],
     ['/audit?sql=select+1', "keepup sql 'select 1'", '/v1/sql'],
     ['/audit?tab=proof&run=r1', 'keepup verify r1', '/v1/runs/r1/verify'],
+    ['/proof', 'keepup call getProofStatus', '/v1/proof/status'],
+    ['/pack', 'keepup pack --check FILE', '/v1/packs?run=RUN'],
+    ['/proof?tab=verify', 'keepup verify', '/v1/proof/verify'],
     ['/audit?tab=log&stream=agent-r1', null, '/v1/streams/agent-r1/events'],
   ])('%s is %s', (path, keepup, request) => {
     const found = of(path)

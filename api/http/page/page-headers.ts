@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
+import { STORY_STYLE } from '../../operations/pack/story.ts'
 
 /** Headers of every answer: pages of other origins may not frame it, read it or guess its type. */
 const COMMON = {
@@ -8,14 +10,18 @@ const COMMON = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-/** The page loads only its own files, has no inline code, and cannot be framed. */
+/**
+ * The page loads only its own files, has no inline code, and cannot be framed. It frames the story of a pack, which
+ * inherits this policy: its style is allowed by the hash, and a forged one loads nothing from elsewhere.
+ */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  `style-src 'self' 'sha256-${hash('sha256', STORY_STYLE, 'base64')}'`,
   "img-src 'self'",
   "connect-src 'self'",
   "worker-src 'self'",
+  'frame-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -5,17 +5,20 @@ import { type TarFile, tarFiles } from './tar.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Verifies a pack while it is read. `policy`: trusted keys from elsewhere, in place of those of the pack. Rejects with
- * `NotATar`.
+ * Verifies a pack while it is read. `policy`: trusted keys from elsewhere, in place of those of the pack. `onFile`: is
+ * called for each file before its bytes are read. Rejects with `NotATar`.
  */
 export async function checkPack(
   source: AsyncIterable<Uint8Array>,
   policy: string | null = null,
+  onFile: (file: Omit<TarFile, 'bytes'>) => void = () => {},
 ): Promise<VerifiedPack> {
   const verifier = new PackVerifier()
   const files = new Set<string>()
   const texts = new Map<string, string>()
-  for await (const { name, bytes } of tarFiles(source)) {
+  for await (const file of tarFiles(source)) {
+    const { name, bytes } = file
+    onFile(file)
     if (files.has(name)) verifier.problem(name, 'the file is there twice')
     files.add(name)
     if (name === 'events.ndjson')

@@ -10,11 +10,12 @@ const MAX_TEXT = 4_000
 const escaped = (text: string): string =>
   visible(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}
+/** The page that shows packs allows this style by its hash. */
+export const STORY_STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
 h1{font-size:1.6rem}h2{margin-top:3rem;border-bottom:1px solid #8886}h3{margin-top:2rem;font-size:1rem}
 section{margin:.8rem 0;padding-left:.8rem;border-left:3px solid #8884}.ask{border-color:#c80}.fail{border-color:#c33}
-.gone{font-style:italic;opacity:.7}.meta{font-size:.8rem;opacity:.7;overflow-wrap:anywhere}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;font-size:.85rem}dt{font-weight:600}dd{margin:0 0 .4rem}`
+.gone{font-style:italic;opacity:.7}.meta{font-size:.8rem;opacity:.7}
+pre{white-space:pre-wrap;margin:.2rem 0;font-size:.85rem}dt{font-weight:600}dd{margin:0 0 .4rem}`
 
 export interface StoryHead {
   readonly title: string
@@ -27,7 +28,7 @@ export const storyStart = ({ title, facts }: StoryHead): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${STYLE}</style></head><body>
+<meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${STORY_STYLE}</style></head><body>
 <h1>${escaped(title)}</h1>
 <p class="meta">A reading aid. The proof is in events.ndjson; README.txt says how to check it.</p>
 ${storyFacts(facts)}`

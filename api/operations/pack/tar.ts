@@ -41,6 +41,8 @@ export const TAR_END = new Uint8Array(2 * BLOCK)
 class Bytes {
   readonly #source: AsyncIterator<Uint8Array>
   #rest: Uint8Array = new Uint8Array()
+  /** The bytes that were taken. */
+  offset = 0
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]()
   }
@@ -54,6 +56,7 @@ class Bytes {
     }
     const piece = this.#rest.subarray(0, most)
     this.#rest = this.#rest.subarray(piece.length)
+    this.offset += piece.length
     return piece
   }
 }
@@ -61,6 +64,9 @@ class Bytes {
 /** A file in a tar. Its bytes must be read before the next file. */
 export interface TarFile {
   readonly name: string
+  /** The place of its bytes in the tar. */
+  readonly offset: number
+  readonly size: number
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
@@ -86,7 +92,8 @@ export async function* tarFiles(source: AsyncIterable<Uint8Array>): AsyncGenerat
     if (!Number.isSafeInteger(size)) throw new NotATar('a file in it has no size; get the file again')
     const kind = text(156, 1)
     const bytes = take(size)
-    if (kind === '0' || kind === '') yield { name: text(0, 100).replace(/^\.\//, ''), bytes }
+    if (kind === '0' || kind === '')
+      yield { name: text(0, 100).replace(/^\.\//, ''), offset: input.offset, size, bytes }
     for await (const _ of bytes);
     for await (const _ of take(tarPadding(size).length));
   }

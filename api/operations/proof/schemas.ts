@@ -164,7 +164,14 @@ const Failed = z.strictObject({ message: z.string(), at: z.string() })
 
 export const ProofStatus = z
   .strictObject({
-    head: ProofHead.omit({ checkpoint: true }).nullable(),
+    head: ProofHead.nullable(),
+    vkey: z.string().nullable().meta({ description: 'The verifier key of the log; null: this log has none yet' }),
+    unsigned: z
+      .int()
+      .nullable()
+      .meta({
+        description: 'The events that no head covers, counted up to 1,000; null: the log does not continue the tree',
+      }),
     unsignedSince: z
       .string()
       .nullable()

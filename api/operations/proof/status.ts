@@ -4,10 +4,13 @@ import type { SignedHead, StoredTree } from '../../../domain/ports/proof.ts'
 import { showAnchors } from '../../../projections/index.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import type { Services } from '../services.ts'
+import { headView } from './heads.ts'
 import type { ProofStatus } from './schemas.ts'
 
 /** An event is late when no head covers it for this time, in ms. */
 const LATE_MS = 60_000
+/** The greatest count of unsigned events. The signer leaves no more than this when it works. */
+const MOST_COUNTED = 1_000
 
 /** The last signed head, whether it covers the log, and the last head of each anchor. Signs nothing. */
 export async function proofStatus(
@@ -25,12 +28,13 @@ export async function proofStatus(
       failure: failure ? failureView(failure) : null,
     }
   })
-  const tree = await treeStatus(s)
+  const tree = await treeStatus(s, MOST_COUNTED)
   const late = tree.unsignedSince !== null && s.clock.now() - Date.parse(tree.unsignedSince) > LATE_MS
   const failure = failures?.get('signer')
   const isOver = tree.head !== null && failure !== undefined && failure.at <= Date.parse(tree.head.signedAt)
   const why = tree.why ?? (isOver ? undefined : failure?.message)
-  return { head: tree.head, unsignedSince: tree.unsignedSince, late, keyMissing, anchors, ...omitUndefined({ why }) }
+  const { head, unsigned, unsignedSince } = tree
+  return { head, vkey: value.vkey, unsigned, unsignedSince, late, keyMissing, anchors, ...omitUndefined({ why }) }
 }
 
 /** Whether a head covers every event that is older than a minute. Null: not known. */
@@ -45,24 +49,28 @@ export const failureView = ({ message, at }: { readonly message: string; readonl
   at: new Date(at).toISOString(),
 })
 
-async function treeStatus({ proof: { store }, log }: Pick<Services, 'proof' | 'log'>) {
+/** `most`: unsigned events are counted up to this number. */
+async function treeStatus({ proof: { store }, log }: Pick<Services, 'proof' | 'log'>, most = 1) {
   const [head, tree] = store === null ? [null, null] : await Promise.all([store.lastHead(), store.load()])
-  const view = head && { origin: head.origin, size: head.size, signedAt: new Date(head.at).toISOString() }
+  const view = head && headView(head)
   try {
-    return { head: view, unsignedSince: await unsignedSince(log, head, tree), why: undefined }
+    return { head: view, ...(await unsignedOf(log, head, tree, most)), why: undefined }
   } catch (error) {
     if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
     const why = 'the log does not continue the signed tree; "verify" says what was changed or cut'
-    return { head: view, unsignedSince: view?.signedAt ?? new Date(0).toISOString(), why }
+    return { head: view, unsigned: null, unsignedSince: view?.signedAt ?? new Date(0).toISOString(), why }
   }
 }
 
-/** The time of the oldest event that no head covers. Null: there is none, or the log has no event but its identity. */
-async function unsignedSince(log: Services['log'], head: SignedHead | null, tree: StoredTree | null) {
-  // The tree can grow without a head while the signatures fail.
-  if (head !== null && tree !== null && head.size < tree.edge.size) return new Date(head.at).toISOString()
+/** The number of events that no head covers, and the time of the oldest one; null: there is none. */
+async function unsignedOf(log: Services['log'], head: SignedHead | null, tree: StoredTree | null, most: number) {
+  // The identity of the log alone needs no signature.
   const events: { readonly header: { readonly timestamp: string } }[] = []
-  for await (const page of log.readAll(tree?.cursor ?? null, { limit: 2, bodies: false, everyKind: true }))
+  for await (const page of log.readAll(tree?.cursor ?? null, { limit: most + 1, bodies: false, everyKind: true }))
     events.push(...page)
-  return events.length === 0 || (tree === null && events.length === 1) ? null : events[0]!.header.timestamp
+  if (tree === null && events.length === 1) events.pop()
+  // The tree can grow without a head while the signatures fail.
+  const inTree = head === null || tree === null ? 0 : tree.edge.size - head.size
+  const since = inTree > 0 ? new Date(head!.at).toISOString() : (events[0]?.header.timestamp ?? null)
+  return { unsigned: Math.min(most, inTree + events.length), unsignedSince: since }
 }

@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
 import type { FromHub, News, ToHub } from './feed-hub.ts'
-import workerUrl from './feed-worker.ts?sharedworker&url'
 import { expired, session } from './session.ts'
+import { feedWorker, trusted } from './workers.ts'
 
 /** `connecting`: no answer yet. */
 export const connection = signal<'connecting' | 'connected' | 'lost' | 'silent'>('connecting')
@@ -49,21 +49,9 @@ function hear(message: FromHub): void {
   }
 }
 
-interface WorkerPolicy {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
-}
-
-/** The worker's address for the page's Trusted Types policy. The policy allows only this script. */
-function trusted(url: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: WorkerPolicy }
-  if (trustedTypes === undefined) return url
-  const rules = { createScriptURL: (asked: string) => (asked === workerUrl ? asked : '') }
-  return trustedTypes.createPolicy('keepup-worker', rules).createScriptURL(url)
-}
-
 /** Connects to the browser's shared worker. A browser without shared workers gets one connection per tab. */
 function join(): (message: ToHub) => void {
-  const url = trusted(workerUrl)
+  const url = trusted(feedWorker)
   const port =
     typeof SharedWorker === 'undefined'
       ? new Worker(url, { type: 'module' })

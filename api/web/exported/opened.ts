@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { isTar, openPack } from '../pack/opened-pack.ts'
 import { go, path } from '../page/router.ts'
 import { type Exported, linesOf, readExport } from './exported.ts'
 
@@ -19,7 +20,7 @@ export async function openExport(file: File): Promise<void> {
   }
 }
 
-/** Opens a file that a person drops anywhere on the page, and keeps the browser from navigating to it. */
+/** Opens an export or a pack that a person drops anywhere on the page, and keeps the browser from navigating to it. */
 export function takeDrops(): void {
   addEventListener('dragover', (event) => {
     if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
@@ -28,6 +29,10 @@ export function takeDrops(): void {
     const file = event.dataTransfer?.files[0]
     if (file === undefined) return
     event.preventDefault()
-    void openExport(file)
+    // A folder cannot be read; its export says so.
+    void isTar(file).then(
+      (isPack) => (isPack ? openPack(file) : openExport(file)),
+      () => openExport(file),
+    )
   })
 }

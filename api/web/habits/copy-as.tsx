@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 import { waysTo } from './equivalent-commands.ts'
 
@@ -19,25 +19,10 @@ export function CopyAs({ onClose }: { onClose: () => void }) {
   )
 }
 
-function Way({ name, text }: { name: string; text: string }) {
-  const [said, setSaid] = useState('')
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setSaid('copied')
-    } catch {
-      // The browser refuses access to the clipboard without a secure origin or the permission.
-      setSaid('select the text and copy it')
-    }
-  }
-  return (
-    <div class="way">
-      <button type="button" class="main" onClick={() => void copy()}>
-        Copy as {name}
-      </button>{' '}
-      <span role="status">{said}</span>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-      <pre tabIndex={0}>{text}</pre>
-    </div>
-  )
-}
+const Way = ({ name, text }: { name: string; text: string }) => (
+  <div class="way">
+    <CopyButton class="main" title={`Copy as ${name}`} text={text} />
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+    <pre tabIndex={0}>{text}</pre>
+  </div>
+)

@@ -53,6 +53,12 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
     }
     case '/audit':
       return ofAudit(query, get, origin)
+    case '/pack':
+      return { keepup: 'keepup pack --check FILE', curl: get('/v1/packs?run=RUN').replace('curl', 'curl -o FILE') }
+    case '/proof':
+      return query.get('tab') === 'verify'
+        ? { keepup: 'keepup verify', curl: get('/v1/proof/verify') }
+        : { keepup: 'keepup call getProofStatus', curl: get('/v1/proof/status') }
     default:
       return {
         keepup: `keepup runs list${options(query, RUNS)}`,

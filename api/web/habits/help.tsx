@@ -53,7 +53,8 @@ export const Help = ({ onClose }: { onClose: () => void }) => (
       <Keys title="A run" lines={RUN} />
       <Keys title="Audit" lines={AUDIT} />
       <p class="quiet">
-        Drop the file of <code>keepup export RUN</code> on the page to view its events; nothing of it is sent anywhere.
+        Drop the file of <code>keepup export RUN</code> on the page to view its events, or a pack to check it; nothing
+        of it is sent anywhere.
       </p>
     </div>
     <p>

@@ -31,7 +31,11 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
   ['Audit: verify', '/audit?tab=proof'],
   ['Audit: tables', '/audit?tab=tables'],
   ['Audit: the log as it grows', '/audit?tab=log'],
+  ['Proof: heads and anchors', '/proof'],
+  ['Proof: verify everything', '/proof?tab=verify'],
+  ['Proof: how proofs work', '/proof?tab=guide'],
   ['View an exported run', '/exported'],
+  ['Check a pack', '/pack'],
 ]
 
 const RUNS = '8'

@@ -18,6 +18,7 @@ export const SCREENS = [
   ['/compare', 'Compare'],
   ['/numbers', 'Numbers'],
   ['/audit', 'Audit'],
+  ['/proof', 'Proof'],
   ['/start', 'Start'],
 ] as const
 

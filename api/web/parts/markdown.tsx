@@ -79,8 +79,11 @@ function Block({ token, depth }: { token: Tokens.Generic; depth: number }) {
 }
 
 function Table({ table, depth }: { table: Tokens.Table; depth: number }) {
-  const cells = (row: Tokens.TableCell[], Cell: 'th' | 'td') =>
-    row.map((cell, i) => <Cell key={i}>{inline(cell.tokens, cell.text, depth)}</Cell>)
+  const cells = (row: Tokens.TableCell[], kind: 'th' | 'td') =>
+    row.map((cell, i) => {
+      const Cell = cell.text === '' ? 'td' : kind
+      return <Cell key={i}>{inline(cell.tokens, cell.text, depth)}</Cell>
+    })
   return (
     <table>
       <thead>

@@ -3,9 +3,10 @@ import { echo } from '../issues.ts'
 import { bodyHash, GENESIS, hashAfter, SALT_BYTES } from '../seal.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import { equalBytes, fromBase64, hashFromBase64 } from './encoding.ts'
+import { formatVkey } from './note.ts'
 import { ATTACHING } from './pack.ts'
 import { PartialTree } from './partial-tree.ts'
-import { hasQuorum, parsePolicy } from './policy.ts'
+import { hasQuorum, type PolicyLog, parsePolicy } from './policy.ts'
 import { malformed, ProofError } from './proof-error.ts'
 import { eventLeaf } from './tree.ts'
 
@@ -23,9 +24,23 @@ export interface VerifiedPack {
   /** The number of events of the log that the checkpoint covers; null: the checkpoint is not valid. */
   readonly size: number | null
   readonly origin: string | null
-  /** The names of the witnesses that cosigned the checkpoint. */
+  /** The verifier keys of the log that signed the checkpoint, and the names of the witnesses that cosigned it. */
+  readonly vkeys: readonly string[]
   readonly witnesses: readonly string[]
+  /** In the order of their first events. */
+  readonly contents: readonly PackedStream[]
+  /** Why bodies are absent, as the pack says. */
+  readonly absent: readonly { readonly why: string; readonly events: number }[]
   readonly problems: readonly { readonly place: string; readonly message: string }[]
+}
+
+/** What a pack has of one stream. The other events have their bodies. */
+export interface PackedStream {
+  readonly stream: string
+  readonly runId: string
+  readonly events: number
+  readonly erased: number
+  readonly withheld: number
 }
 
 interface Line {
@@ -35,11 +50,12 @@ interface Line {
   readonly position: number
   readonly body: string | null
   readonly salt: string | null
-  readonly absent?: { readonly why?: unknown }
+  readonly absent?: { readonly why?: unknown; readonly reason?: unknown }
   readonly previous?: string
 }
 
 const MAX_PROBLEMS = 100
+const MAX_REASONS = 100
 
 /** Verifies the files of a pack, in any order, as `api/docs/verify.py` does. */
 export class PackVerifier {
@@ -50,6 +66,8 @@ export class PackVerifier {
   /** Bodies and whole results that only a blob can hold, by place. */
   readonly #wanted: { readonly place: string; readonly hash: string; readonly what: string }[] = []
   readonly #problems: { place: string; message: string }[] = []
+  readonly #contents = new Map<string, { -readonly [K in keyof PackedStream]: PackedStream[K] }>()
+  readonly #absent = new Map<string, number>()
   #faults = 0
   #lines = 0
   #bodies = 0
@@ -81,6 +99,7 @@ export class PackVerifier {
     this.#tree.add(index, eventLeaf(hash))
     const last = this.#heads.get(stream) ?? { revision: -1, hash: GENESIS }
     this.#heads.set(stream, { revision, hash })
+    this.#count(header, body === null ? absent : undefined)
     if (revision <= last.revision) throw malformed('the event before it is missing or comes later')
     const before = revision === last.revision + 1 ? last.hash : previous
     if (typeof before !== 'string' || !/^[0-9a-f]{64}$/.test(before)) throw malformed('the event before it is missing')
@@ -110,6 +129,18 @@ export class PackVerifier {
     this.#hashes.push(text)
   }
 
+  #count({ stream, runId }: Header, absent: Line['absent']): void {
+    const none = { stream: echo(String(stream)), runId: echo(String(runId)), events: 0, erased: 0, withheld: 0 }
+    const counts = this.#contents.get(stream) ?? none
+    this.#contents.set(stream, counts)
+    counts.events += 1
+    if (absent?.why !== 'erased' && absent?.why !== 'withheld') return
+    counts[absent.why] += 1
+    const why = absent.why === 'erased' ? `erased: ${echo(String(absent.reason))}` : absent.why
+    if (this.#absent.has(why) || this.#absent.size < MAX_REASONS)
+      this.#absent.set(why, (this.#absent.get(why) ?? 0) + 1)
+  }
+
   /** A file of `blobs/`. `hash`: of its bytes. */
   blob(name: string, hash: string): void {
     this.#blobs.add(hash)
@@ -134,7 +165,10 @@ export class PackVerifier {
     return {
       ...{ ok: this.#faults === 0, events: this.#lines, streams: this.#heads.size, bodies: this.#bodies },
       ...{ erased: this.#erased, withheld: this.#withheld },
-      ...{ size: head?.size ?? null, origin: head?.origin ?? null, witnesses: head?.witnesses ?? [] },
+      ...{ size: head?.size ?? null, origin: head?.origin ?? null },
+      ...{ vkeys: head?.vkeys ?? [], witnesses: head?.witnesses ?? [] },
+      contents: [...this.#contents.values()],
+      absent: [...this.#absent].map(([why, events]) => ({ why, events })),
       problems: this.#problems,
     }
   }
@@ -161,8 +195,12 @@ export class PackVerifier {
       )
       if (!hasQuorum(trusted, opened.signatures))
         throw new ProofError('SIGNATURE_MISSING', 'fewer witnesses cosigned it than the policy requires')
-      const names = witnesses.filter(({ key }) => opened.signatures.some((one) => one.key === key))
-      return { ...opened, witnesses: names.map(({ name }) => name) }
+      const signed = ({ key }: PolicyLog) => opened.signatures.some((one) => one.key === key)
+      return {
+        ...opened,
+        vkeys: logs.filter(signed).map(({ key }) => formatVkey(key)),
+        witnesses: witnesses.filter(signed).map(({ name }) => name),
+      }
     } catch (error) {
       this.problem('checkpoint', (error as Error).message)
       return null

@@ -65,6 +65,7 @@ const pictures = ({ asks, done, other, paper, file }: Shown): readonly Picture[]
       await page.locator('.event .said bdi:not(:empty)').first().waitFor()
     },
   },
+  { name: 'heads', path: '/proof', ready: '.facts' },
   {
     name: 'exported',
     path: '/exported',

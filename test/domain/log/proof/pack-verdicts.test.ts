@@ -4,24 +4,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkPack } from '../../../../api/operations/pack/check-pack.ts'
-import { TAR_END, tarHeader, tarPadding } from '../../../../api/operations/pack/tar.ts'
 import { anyPack } from '../../../support/forged-packs.ts'
-import { type Pack, writePack } from '../../../support/packs.ts'
+import { tarOf, writePack } from '../../../support/packs.ts'
 import { property } from '../../../support/property.ts'
 import { startPython } from '../../../support/python.ts'
 
 // `npm run test:packs` tries 10,000 packs.
 const PACKS = Number(process.env.PACKS ?? 250)
-
-async function* tarOf(pack: Pack): AsyncGenerator<Uint8Array> {
-  for (const [name, text] of Object.entries(pack)) {
-    const bytes = Buffer.from(text)
-    yield tarHeader(name, bytes.length, 0)
-    yield bytes
-    yield tarPadding(bytes.length)
-  }
-  yield TAR_END
-}
 
 let folder: string
 let python: ReturnType<typeof startPython>
