@@ -37,10 +37,11 @@ const BEARER_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
 /** The route that exchanges a code for a session. It checks the code itself. */
 const EXCHANGE = '/v1/session'
 
-const identities = new WeakMap<Context, Identity>()
+/** The identity of each request, and the function that identifies its sender again. */
+const identities = new WeakMap<Context, { readonly identity: Identity; readonly again: () => Promise<Identity> }>()
 
 /** The principal of a request. Null: access is off, or the operation is open to everyone. */
-export const identityIn = (c: Context): Identity | null => identities.get(c) ?? null
+export const identityIn = (c: Context): Identity | null => identities.get(c)?.identity ?? null
 
 /**
  * Requires `Authorization: Bearer`, or a session of the page, except on the routes for monitors and logs. Without access
@@ -59,8 +60,13 @@ export function identityGuard(s: Services, token: () => string, sessions: WebSes
     const said = c.req.header('authorization')
     const session = said === undefined && !BEARER_ONLY.has(c.req.path) ? sessionIn(c, sessions) : null
     const state = await s.access.state()
-    if (state !== null) identities.set(c, identified(c, { s, state, wanted, said, session }))
-    else if (session === null && !tokenMatches(said, wanted)) throw new Problem('UNAUTHORIZED', withoutAccess(said))
+    if (state !== null) {
+      const identify = (now: AccessState) => identified(c, { s, state: now, wanted, said, session })
+      const again = async () => identify((await s.access.state()) ?? state)
+      identities.set(c, { identity: identify(state), again })
+    }
+    if (state === null && session === null && !tokenMatches(said, wanted))
+      throw new Problem('UNAUTHORIZED', withoutAccess(said))
     await next()
   }
 }
@@ -117,7 +123,34 @@ export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
     if (c.req.method === 'GET' && !UNAUDITED.has(route.right))
       s.uses.read({ principal: identity.principal, operation: route.operation, run })
     await next()
+    if (FOLLOWING.test(c.res.headers.get('content-type') ?? '') && c.res.body !== null)
+      c.res = new Response(whileAllowed(c, route.right, c.res.body), c.res)
   }
+}
+
+/** Answers that can go on for as long as the client listens. */
+const FOLLOWING = /^(text\/event-stream|application\/x-ndjson)/
+/** The time between two checks of a stream, in ms. A silent stream has a heartbeat, so it is checked too. */
+const CHECK_MS = 1_000
+
+/** A stream that ends when its reader loses the right, or is no longer identified. */
+function whileAllowed(c: Context, right: Right, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let checked = performance.now()
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        if (performance.now() - checked >= CHECK_MS) {
+          checked = performance.now()
+          const identity = await identities
+            .get(c)
+            ?.again()
+            .catch(() => null)
+          if (identity?.rights.has(right) !== true) return controller.terminate()
+        }
+        controller.enqueue(chunk)
+      },
+    }),
+  )
 }
 
 /** Throws for a route that neither names its right nor is open to everyone. */

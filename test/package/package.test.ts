@@ -70,6 +70,7 @@ describe('the published package', () => {
       'api/demo/project/test/receipt.test.ts',
       'api/demo/script.json',
       'api/demo/team.json',
+      'api/docs/access.md',
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/documents.md',

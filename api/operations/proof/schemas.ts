@@ -166,12 +166,9 @@ export const ProofStatus = z
   .strictObject({
     head: ProofHead.nullable(),
     vkey: z.string().nullable().meta({ description: 'The verifier key of the log; null: this log has none yet' }),
-    unsigned: z
-      .int()
-      .nullable()
-      .meta({
-        description: 'The events that no head covers, counted up to 1,000; null: the log does not continue the tree',
-      }),
+    unsigned: z.int().nullable().meta({
+      description: 'The events that no head covers, counted up to 1,000; null: the log does not continue the tree',
+    }),
     unsignedSince: z
       .string()
       .nullable()

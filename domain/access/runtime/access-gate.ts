@@ -23,6 +23,8 @@ interface GatePorts {
   readonly mailbox: Mailbox<AccessState, AccessEvent, AccessCommand, CausedContext>
   /** The age in ms up to which a state counts as current. 0: each request reads the end of the stream. */
   readonly maxAgeMs: number
+  /** Records the roles of this program. Null: this process only reads. */
+  readonly defineRoles: (() => Promise<unknown>) | null
 }
 
 /** Identifies principals by the state of `access-rights`. */
@@ -30,6 +32,7 @@ export class AccessGate {
   readonly #ports: GatePorts
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<unknown> | null = null
+  #rolesDefined = false
 
   constructor(ports: GatePorts) {
     this.#ports = ports
@@ -45,6 +48,12 @@ export class AccessGate {
       })
       await this.#reading
       this.#readAt = now
+    }
+    const { defineRoles } = this.#ports
+    if (this.known !== null && !this.#rolesDefined && defineRoles !== null) {
+      this.#rolesDefined = true
+      await defineRoles()
+      await mailbox.refresh()
     }
     return this.known
   }

@@ -112,6 +112,8 @@ export class PackVerifier {
   }
 
   #checkBody({ type, body: sealed }: Header, body: string | null, salt: string | null, place: string): void {
+    if (![body, salt].every((one) => one === null || typeof one === 'string'))
+      throw malformed('its body or salt is not text; pack it again')
     const before = fromBase64(salt ?? '')
     if (body === null) return
     const bytes = Buffer.from(fromBase64(body))

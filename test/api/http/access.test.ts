@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OVER_NETWORK } from '../../../api/http/network.ts'
 import { RIGHTS, type Right, ROLE_TABLE, ROLES, type Role } from '../../../domain/access/rights.ts'
-import { bodyOf, openWorld, TOKEN } from '../support/http.ts'
+import { appOver, bodyOf, openWorld, TOKEN } from '../support/http.ts'
 
 // DESIGN "Access": who may do what. The requests go over the network, so the token of the data folder is not valid.
 
@@ -253,5 +253,25 @@ describe('a session of the page', () => {
   it('cannot be opened by the owner of the data folder, whose token is not valid over the network', async () => {
     const answer = await world.ask('POST', '/v1/session/codes', { body: {} })
     expect(await codeOf(answer)).toBe('FORBIDDEN')
+  })
+})
+
+describe('a stream of events', () => {
+  it('ends with the key of its reader', async () => {
+    const quick = appOver(world.services, world.model, { heartbeatMs: 50 })
+    const made = await ok<{ id: string; key: string }>('admin', 'POST', '/v1/access/principals/auditor/keys', {})
+    const headers = { authorization: `Bearer ${made.key}` }
+    const answer = await quick.http.fetch(
+      new Request('http://localhost/v1/events?from=head', { headers }),
+      OVER_NETWORK,
+    )
+    expect(answer.status).toBe(200)
+    const read = (async () => {
+      let chunks = 0
+      for await (const _ of answer.body!) chunks += 1
+      return chunks
+    })()
+    await ok('admin', 'POST', `/v1/access/keys/${made.id}/revoke`, {})
+    expect(await read).toBeGreaterThan(0)
   })
 })
