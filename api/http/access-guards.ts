@@ -71,8 +71,10 @@ export function identityGuard(s: Services, token: () => string, sessions: WebSes
   }
 }
 
+const isKey = (bearer: string): boolean => bearer.startsWith('ku_key_')
+
 const withoutAccess = (said: string | undefined): string =>
-  bearerOf(said).startsWith('ku_key_')
+  isKey(bearerOf(said))
     ? 'access is off in this data folder, so keys are not valid here; unset KEEPUP_KEY, or name another folder'
     : 'send "Authorization: Bearer <token>"; the token is in the data folder'
 
@@ -92,7 +94,8 @@ function identified(c: Context, { s, state, wanted, said, session }: Request): I
     throw new Problem('UNAUTHORIZED', 'this session has ended; open the page again: keepup open')
   }
   if (said === undefined) throw new Problem('UNAUTHORIZED', 'send "Authorization: Bearer <key>"; an admin makes keys')
-  if (!tokenMatches(said, wanted)) return identityOfKey(s, state, bearerOf(said))
+  const bearer = bearerOf(said)
+  if (isKey(bearer) || !tokenMatches(said, wanted)) return identityOfKey(s, state, bearer)
   if (!isOverNetwork(c)) return recovery
   s.uses.failed({ key: null, reason: 'token_over_network' })
   throw new Problem('UNAUTHORIZED', 'the token of the data folder is not valid over the network; send a key')

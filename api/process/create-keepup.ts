@@ -3,7 +3,6 @@ import { AccessGate } from '../../domain/access/runtime/access-gate.ts'
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { AgentServices } from '../../domain/agent/runtime/types.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
-import { hex } from '../../domain/log/ids.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports/index.ts'
 import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
@@ -108,22 +107,15 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     wake: (runId) => void (ports.autoDrive === true && drivers.start(runId)),
   })
   if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
-  // Several processes write on servers, so each request would have to ask the event store for the end of the stream.
-  const maxAgeMs = ports.holder === undefined ? 0 : SHARED_ACCESS_MS
-  const mailbox = ports.streams.mailbox(access, RIGHTS_ID)
-  const defineRoles = () =>
-    ports.streams.submit(
-      access,
-      RIGHTS_ID,
-      { kind: 'define_roles' },
-      { by: { kind: 'system', id: 'keepup' }, commandId: `roles:${hex(ports.random.bytes(16))}` },
-    )
+  const writes = ports.readOnly !== true
   const gate = new AccessGate({
-    ...{ clock: ports.clock, mailbox, maxAgeMs },
-    defineRoles: ports.readOnly === true ? null : defineRoles,
+    ...{ clock: ports.clock, random: ports.random, streams: ports.streams, writes },
+    mailbox: ports.streams.mailbox(access, RIGHTS_ID),
+    // Several processes write on servers. The owner of a data folder is the only one that writes there.
+    maxAgeMs: ports.holder !== undefined ? SHARED_ACCESS_MS : writes ? Number.POSITIVE_INFINITY : 0,
   })
   const uses = new AccessUses({
-    ...{ clock: ports.clock, random: ports.random, streams: ports.streams, writes: ports.readOnly !== true },
+    ...{ clock: ports.clock, random: ports.random, streams: ports.streams, writes },
     onFault: (error) => ports.onFault('access', error),
   })
   let closed: Promise<void> | null = null

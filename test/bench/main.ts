@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Bench, type Case } from './bench.ts'
+import { accessCase } from './cases/access.ts'
 import { agents } from './cases/agents.ts'
 import { children } from './cases/children.ts'
 import { contexts } from './cases/contexts.ts'
@@ -36,6 +37,7 @@ const CASES: readonly Case[] = [
   state,
   fold,
   proof,
+  accessCase,
   packs,
   tables,
   tree,

@@ -1,5 +1,4 @@
 import type { AccessCommand, NewKey } from '../../../domain/access/decide.ts'
-import { access, RIGHTS_ID } from '../../../domain/access/kind.ts'
 import { RIGHTS, type Right } from '../../../domain/access/rights.ts'
 import {
   type AccessKey,
@@ -11,8 +10,10 @@ import {
 import { entries } from '../../../domain/stream/table.ts'
 import type { OperationCaller } from '../operation.ts'
 import { Problem } from '../problem.ts'
+import { untilShown } from '../runs/idempotency.ts'
+import { mustWrite } from '../runs/record-command.ts'
 import type { Services } from '../services.ts'
-import { recordIn } from '../streams/record.ts'
+import { askerOf } from '../streams/record.ts'
 import { newKey } from './key-text.ts'
 
 /** Records a change of access. Every process uses it for its next request; on servers, within a second. */
@@ -22,10 +23,11 @@ export async function changeAccess(
   caller: OperationCaller,
   by: string | undefined,
 ): Promise<{ readonly revision: number; readonly recorded: boolean }> {
-  const { revision, recorded } = await recordIn(s, access, RIGHTS_ID, command, caller, by)
-  s.access.expire()
-  await s.access.state()
-  return { revision, recorded }
+  mustWrite(s)
+  const asker = await askerOf(s, caller, by, { access: command })
+  const done = await s.access.change(command, asker, caller.options.expectedRevision)
+  await untilShown(s)
+  return done
 }
 
 /** A key to record, with its text. Throws INVALID_REQUEST for a time in the past. */

@@ -1,6 +1,8 @@
-import type { Clock } from '../../ports/index.ts'
+import { hex } from '../../log/ids.ts'
+import type { Clock, Random } from '../../ports/index.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
-import type { Mailbox } from '../../stream/runtime/mailbox.ts'
+import type { Asking, Mailbox, Submitted } from '../../stream/runtime/mailbox.ts'
+import type { Streams } from '../../stream/runtime/streams.ts'
 import { entry } from '../../stream/table.ts'
 import type { AccessCommand } from '../decide.ts'
 import type { AccessEvent } from '../events.ts'
@@ -18,13 +20,20 @@ export interface Identity {
 /** Why a key or session gives no rights. */
 export type Unidentified = 'unknown' | 'revoked' | 'expired' | 'removed'
 
+type AccessMailbox = Mailbox<AccessState, AccessEvent, AccessCommand, CausedContext>
+
 interface GatePorts {
   readonly clock: Clock
-  readonly mailbox: Mailbox<AccessState, AccessEvent, AccessCommand, CausedContext>
-  /** The age in ms up to which a state counts as current. 0: each request reads the end of the stream. */
+  readonly mailbox: AccessMailbox
+  readonly streams: Streams
+  /**
+   * The age in ms up to which a state counts as current. 0: each request reads the end of the stream. Infinity: only
+   * this process writes, and only through {@link AccessGate.change}.
+   */
   readonly maxAgeMs: number
-  /** Records the roles of this program. Null: this process only reads. */
-  readonly defineRoles: (() => Promise<unknown>) | null
+  readonly random: Random
+  /** False: this process only reads. */
+  readonly writes: boolean
 }
 
 /** Identifies principals by the state of `access-rights`. */
@@ -49,11 +58,10 @@ export class AccessGate {
       await this.#reading
       this.#readAt = now
     }
-    const { defineRoles } = this.#ports
-    if (this.known !== null && !this.#rolesDefined && defineRoles !== null) {
+    if (this.known !== null && !this.#rolesDefined && this.#ports.writes) {
       this.#rolesDefined = true
-      await defineRoles()
-      await mailbox.refresh()
+      const by = { kind: 'system', id: 'keepup' } as const
+      await this.change({ kind: 'define_roles' }, { by, commandId: `roles:${hex(this.#ports.random.bytes(16))}` })
     }
     return this.known
   }
@@ -64,9 +72,9 @@ export class AccessGate {
     return state?.begun === true ? state : null
   }
 
-  /** The state is read again before the next answer. Call it after a change by this process. */
-  expire(): void {
-    this.#readAt = Number.NEGATIVE_INFINITY
+  /** Decides and records a change. The next answer has it. Rejects as {@link Streams.submit} does. */
+  change(command: AccessCommand, asking: Asking<CausedContext>, expected?: number): Promise<Submitted> {
+    return this.#ports.streams.submitTo(this.#ports.mailbox, command, asking, expected)
   }
 
   /** The holder of a key, whose secret the caller has checked. */

@@ -37,9 +37,19 @@ export class Streams {
     asking: Asking<Context>,
     expected?: number,
   ): Promise<Submitted> {
-    const { hide, snapshots: _, ...ports } = this.#ports
-    const hidden = (await hide(command as Json)) as Command
+    const { hide: _, snapshots: __, ...ports } = this.#ports
     const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, ports)
+    return this.submitTo(mailbox, command, asking, expected)
+  }
+
+  /** The same through a {@link mailbox}, which then has the state after the command. */
+  async submitTo<State, Event extends StreamEvent, Command, Context extends CausedContext>(
+    mailbox: Mailbox<State, Event, Command, Context>,
+    command: Command,
+    asking: Asking<Context>,
+    expected?: number,
+  ): Promise<Submitted> {
+    const hidden = (await this.#ports.hide(command as Json)) as Command
     return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
   }
 
