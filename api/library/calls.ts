@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { mustHave } from '../operations/access/identity.ts'
 import {
   type AnyOperation,
   inputMembers,
@@ -75,13 +74,17 @@ async function call(
     const known = Object.values(members).flatMap(Object.keys)
     throw new Problem('INVALID_REQUEST', `${name} takes no "${unknown[0]}"; give ${known.join(', ')}`)
   }
-  const { identity, by, options: who } = await callers.caller(asked.by as string | undefined)
+  const {
+    identity,
+    by,
+    options: who,
+  } = await callers.caller(asked.by as string | undefined, {
+    ...{ right, operation: name, run: runOf(http, parts.params) },
+  })
   if ('by' in members.body && by !== undefined) parts.body = { ...parts.body, by }
   const checked: Record<string, unknown> = {}
   for (const part of ['params', 'query', 'body'] as const)
     if (input[part] !== undefined) checked[part] = parsed(input[part], parts[part])
-  if (identity !== null && right !== null)
-    mustHave(s, identity, right, { operation: name, run: runOf(http, parts.params) })
   if (awaitsTables) await s.read.caughtUp()
   const answered: unknown = await run(s, checked, { options: { ...options, ...who }, identity, overNetwork: false })
   if (answered instanceof JsonPieces) return read(answered)

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Right } from '../../domain/access/rights.ts'
 import { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
@@ -144,6 +145,16 @@ export interface KeepUp extends AsyncDisposable, Calls {
   close(): Promise<void>
 }
 
+/** The rights of commands that need another one than `runs.steer`. */
+const RIGHT_OF: { readonly [K in UserCommand['kind']]?: Right } = {
+  decide_approval: 'runs.decide',
+  resolve_doubt: 'runs.decide',
+  revoke_permission: 'runs.decide',
+  standing_approval: 'runs.decide',
+  erase: 'runs.erase',
+  release_loss: 'log.repair',
+}
+
 const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
 
 /** The library's interface over built services. `by`: the default person of commands. `close`: ends the services. */
@@ -173,7 +184,7 @@ export function keepUpOf(
     documents: documentsOf(services, { callers, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestFromOptions(options))
-      const caller = await callers.caller(asked.by)
+      const caller = await callers.caller(asked.by, { right: 'runs.start', operation: 'start', run: null })
       return startRun(services, { ...asked, by: caller.by }, { ...keyed(options.key), ...caller.options }, false)
     },
     async drive(runId, { onText } = {}) {
@@ -200,7 +211,7 @@ export function keepUpOf(
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
     async runAgent(kind, request, said) {
-      const { by, options } = await callers.caller(said)
+      const { by, options } = await callers.caller(said, { right: 'runs.start', operation: 'runAgent', run: null })
       if (kind === OWN_AGENT) return runOwnAgent(services, request, { by, options })
       return externalAgents(services).run(kind, request, { by: actorOf('user', by, options) })
     },
@@ -211,12 +222,10 @@ export function keepUpOf(
     contextStore: (name, said) => services.contexts.open(name, callers.actor(said)),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
-      const kind = ['decide_approval', 'resolve_doubt', 'revoke_permission', 'standing_approval'].includes(checked.kind)
-        ? 'approver'
-        : 'user'
-      const { by, options: who } = await callers.caller(said)
+      const right = RIGHT_OF[checked.kind] ?? 'runs.steer'
+      const { by, options: who } = await callers.caller(said, { right, operation: checked.kind, run: agentId })
       const options = { ...keyed(key), ...who }
-      const actor = actorOf(kind, by, options)
+      const actor = actorOf(right === 'runs.decide' ? 'approver' : 'user', by, options)
       return recordCommand(services, { agentId, command: checked, actor, options, drive: 'wake' })
     },
     async run(runId) {
@@ -237,7 +246,7 @@ export function keepUpOf(
     compare: (runId, other) => compareRunHistories(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
-      const caller = await callers.caller(by)
+      const caller = await callers.caller(by, { right: 'runs.start', operation: 'fork', run: runId })
       const asking = { ...keyed(key), ...caller.options }
       const who = { by: caller.by, drive: options.drive ?? false, here: false, options: asking }
       return forkRun(services, agent ?? runId, { ...asked, at }, who)

@@ -1,7 +1,8 @@
+import type { Right } from '../../domain/access/rights.ts'
 import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
-import { localIdentity } from '../operations/access/identity.ts'
+import { localIdentity, mustHave } from '../operations/access/identity.ts'
 import { actorOf, type RequestOptions } from '../operations/runs/request-options.ts'
 import { By } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
@@ -20,6 +21,13 @@ export interface Caller {
   readonly options: Pick<RequestOptions, 'principal'>
 }
 
+/** The right that a request needs; null: none. */
+export interface Needed {
+  readonly right: Right | null
+  readonly operation: string
+  readonly run: string | null
+}
+
 /** The callers of a library. `name`: the default person. `key`: the key of the program's principal. */
 export class Callers {
   readonly #services: Services
@@ -32,9 +40,14 @@ export class Callers {
     this.#key = key
   }
 
-  /** The caller of a request by this person. Rejects with UNAUTHORIZED if the program's key is not valid. */
-  async caller(said?: string): Promise<Caller> {
-    return this.#callerOf(said, await this.#services.access.state())
+  /**
+   * The caller of a request by this person. Rejects with UNAUTHORIZED if the program's key is not valid, and with
+   * FORBIDDEN if its principal does not have the right.
+   */
+  async caller(said: string | undefined, { right, ...asked }: Needed): Promise<Caller> {
+    const caller = this.#callerOf(said, await this.#services.access.state())
+    if (caller.identity !== null && right !== null) mustHave(this.#services, caller.identity, right, asked)
+    return caller
   }
 
   /** The actor of a request by this person, with the rights that the last request found. */

@@ -36,6 +36,7 @@ type OwnCode =
   | 'NOT_FOUND'
   | 'NOT_ON_SERVERS'
   | 'NOT_SIGNED'
+  | 'NOT_YOUR_OWN'
   | 'NO_WORKSPACE'
   | 'PATTERN_INVALID'
   | 'PATTERN_REFUSED'

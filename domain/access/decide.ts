@@ -3,7 +3,7 @@ import { canonicalText } from '../log/canonical.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { StreamError } from '../stream/errors.ts'
 import { entry } from '../stream/table.ts'
-import type { ApproversRule, accessBodies, Subject } from './events.ts'
+import type { accessBodies, Subject } from './events.ts'
 import { RIGHTS, ROLE_TABLE, type Role } from './rights.ts'
 import { type AccessState, currentPrincipal, RECOVERY } from './state.ts'
 
@@ -40,11 +40,7 @@ export type AccessCommand =
   | { readonly kind: 'take'; readonly principal: string; readonly role: Role }
   | { readonly kind: 'create_key'; readonly principal: string; readonly key: NewKey }
   | { readonly kind: 'revoke_key'; readonly key: string; readonly reason: string | null }
-  | {
-      readonly kind: 'set_rules'
-      readonly separation: boolean
-      readonly approvers: readonly z.infer<typeof ApproversRule>[]
-    }
+  | { readonly kind: 'set_rules'; readonly separation: boolean }
   | {
       readonly kind: 'record_uses'
       readonly reads: readonly Read[]
@@ -115,13 +111,9 @@ export function decideAccess(state: AccessState | null, command: AccessCommand, 
       if (!key.revoked) emit('key_revoked', { key: command.key, reason: command.reason })
       return
     }
-    case 'set_rules': {
-      const { separation, approvers } = command
-      const before = canonicalText({ separation: state.separation, approvers: state.approvers })
-      if (before !== canonicalText({ separation, approvers }))
-        emit('rules_changed', { separation, approvers: [...approvers] })
+    case 'set_rules':
+      if (command.separation !== state.separation) emit('rules_changed', { separation: command.separation })
       return
-    }
   }
 }
 

@@ -18,13 +18,6 @@ const Roles = z.record(z.enum(ROLES), z.array(z.string().min(1)))
 /** A person as an OpenID Connect issuer knows it. */
 export const Subject = z.strictObject({ issuer: z.string().min(1), subject: z.string().min(1) })
 
-/** Approvals by several people: `count` different approvers for calls of these tools or with these effects. */
-export const ApproversRule = z.strictObject({
-  tools: z.array(z.string().min(1)),
-  effects: z.array(z.string().min(1)),
-  count: z.int().min(2).max(10),
-})
-
 const Reason = z.string().nullable()
 
 export const accessBodies = {
@@ -52,7 +45,7 @@ export const accessBodies = {
   }),
   key_revoked: z.strictObject({ key: KeyId, reason: Reason }),
   /** `separation`: whoever asked for a run, gave it input or forked it cannot approve its calls. */
-  rules_changed: z.strictObject({ separation: z.boolean(), approvers: z.array(ApproversRule) }),
+  rules_changed: z.strictObject({ separation: z.boolean() }),
   /** `count` reads of one run, or of no run, by one principal, since the last event about them. */
   read_audited: z.strictObject({
     principal: PrincipalId,

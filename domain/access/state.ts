@@ -5,7 +5,7 @@ import { instantOf } from '../log/instant.ts'
 import { appendRoot, EMPTY_ROOT, type Root } from '../log/root.ts'
 import type { EventsOf } from '../stream/emitter.ts'
 import { EMPTY, entries, entry, type Table, withEntry } from '../stream/table.ts'
-import type { ApproversRule, accessBodies, Subject } from './events.ts'
+import type { accessBodies, Subject } from './events.ts'
 import { type Right, ROLES, type Role } from './rights.ts'
 
 /** The id of the owner of the data folder, who needs no key. No principal can be added with it. */
@@ -41,7 +41,6 @@ export interface AccessState {
   readonly keys: Table<AccessKey>
   readonly admins: number
   readonly separation: boolean
-  readonly approvers: readonly z.infer<typeof ApproversRule>[]
   /** The addresses from which each key was used, by key. */
   readonly addresses: Table<readonly string[]>
   /** A root hash over the bodies of all events in order. The digest covers it instead of every principal and key. */
@@ -53,7 +52,7 @@ export const ACCESS_FOLD = 1
 
 const NONE: AccessState = {
   ...{ begun: false, roles: {}, principals: EMPTY, keys: EMPTY, admins: 0 },
-  ...{ separation: true, approvers: [], addresses: EMPTY, changes: EMPTY_ROOT },
+  ...{ separation: true, addresses: EMPTY, changes: EMPTY_ROOT },
 }
 
 /** The state after an event. Throws if the event cannot follow. */
@@ -100,7 +99,7 @@ function changed(state: AccessState, { type, body }: EventsOf<typeof accessBodie
       return { ...state, keys: withEntry(state.keys, body.key, { ...key, revoked: true }) }
     }
     case 'rules_changed':
-      return { ...state, separation: body.separation, approvers: body.approvers }
+      return { ...state, separation: body.separation }
     case 'key_used_from': {
       const known = entry(state.addresses, body.key) ?? []
       return { ...state, addresses: withEntry(state.addresses, body.key, [...known, body.address]) }

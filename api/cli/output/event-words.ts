@@ -175,11 +175,7 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   role_taken: { tone: 'person', line: (p) => parts(p.principal, p.role) },
   key_created: { tone: 'person', line: (p) => parts(p.key, p.principal, p.expiresAt) },
   key_revoked: { tone: 'person', line: (p) => parts(p.key, p.reason) },
-  rules_changed: {
-    tone: 'person',
-    line: (p) =>
-      parts(`separation ${p.separation ? 'on' : 'off'}`, ...p.approvers.map(({ count }) => `${count} approvers`)),
-  },
+  rules_changed: { tone: 'person', line: (p) => `separation ${p.separation ? 'on' : 'off'}` },
   read_audited: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.run) },
   request_refused: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.code, p.run) },
   login_failed: { tone: 'other', line: (p) => parts(`${p.count} ×`, p.reason, p.key, p.address) },

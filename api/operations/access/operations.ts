@@ -12,13 +12,13 @@ const headers = TraceHeaders
 export const ACCESS_OPERATIONS = [
   operation({
     ...{ name: 'getAccess', http: 'GET /v1/access', ...read },
-    summary: 'Whether access is on, the rights of each role, and the rules about approvals',
+    summary: 'Whether access is on, the rights of each role, and the rule about approvals',
     input: {},
     output: schema.AccessView,
     answers: { 200: 'Access' },
     async run(s) {
-      const { separation = false, approvers = [], roles = {} } = (await s.access.state()) ?? {}
-      return { on: s.access.known !== null, separation, approvers, roles }
+      const { separation = false, roles = {} } = (await s.access.state()) ?? {}
+      return { on: s.access.known !== null, separation, roles }
     },
   }),
   operation({
@@ -47,7 +47,7 @@ export const ACCESS_OPERATIONS = [
   }),
   operation({
     ...{ name: 'setAccessRules', http: 'PUT /v1/access/rules', ...write },
-    summary: 'Set the rules about approvals: separation of duties, and approvals by several people',
+    summary: 'Set the rule about approvals: separation of duties',
     input: { headers, body: schema.SetRules },
     ...changed,
     run: (s, { body: { by, ...rules } }, caller) => changeAccess(s, { kind: 'set_rules', ...rules }, caller, by),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ApproversRule, KeyId, PrincipalId, Subject } from '../../../domain/access/events.ts'
+import { KeyId, PrincipalId, Subject } from '../../../domain/access/events.ts'
 import { RIGHTS, ROLES } from '../../../domain/access/rights.ts'
 import { By, Digits } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
@@ -43,7 +43,6 @@ export const SetRules = z
     separation: z.boolean().meta({
       description: 'Whoever asked for a run, gave it input or forked it cannot approve its calls',
     }),
-    approvers: z.array(ApproversRule).max(100).default([]),
     by: By.optional(),
   })
   .meta({ id: 'SetRules' })
@@ -65,7 +64,6 @@ export const AccessView = z
   .strictObject({
     on: z.boolean().meta({ description: 'false: one token opens everything, and names are not verified' }),
     separation: z.boolean(),
-    approvers: z.array(ApproversRule).readonly(),
     roles: z
       .record(z.string(), z.array(z.string()).readonly())
       .meta({ description: 'The rights of each role, as the log recorded them last' }),

@@ -56,7 +56,11 @@ interface Asking {
 export function documentsOf(s: Services, { callers, ending }: Asking): DocumentsApi {
   const person = async (saying: Pick<Saying, 'by'> | undefined) => {
     mustWrite(s)
-    const { by, options } = await callers.caller(saying?.by)
+    const { by, options } = await callers.caller(saying?.by, {
+      right: 'documents.write',
+      operation: 'writeDocument',
+      run: null,
+    })
     return personOf(by, options)
   }
   return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mustHave } from '../access/identity.ts'
 import { TraceHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { correctMemory, forgetMemory, listMemories, memoryHistory, verifyMemory } from './memories.ts'
@@ -49,7 +50,11 @@ export const MEMORY_OPERATIONS = [
     input: { params, headers, body: schema.ForgetMemory },
     output: schema.MemoryChanged,
     answers: { 200: 'Forgotten' },
-    run: (s, { params, body }, { options }) => forgetMemory(s, params.id, body, options),
+    run: (s, { params, body }, { options, identity }) => {
+      if (body.erase && identity !== null)
+        mustHave(s, identity, 'memories.erase', { operation: 'forgetMemory', run: null })
+      return forgetMemory(s, params.id, body, options)
+    },
   }),
   operation({
     name: 'verifyMemory',

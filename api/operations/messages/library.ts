@@ -52,15 +52,17 @@ interface Face {
   readonly ending: AbortSignal
 }
 
+const needed = (run: string | null) => ({ right: 'runs.steer', operation: 'sendMessage', run }) as const
+
 export function messageBusOf(s: Services, { callers, parsed, ending }: Face): RuntimeMessageBus {
   const send = async (runId: string, message: Sending, expectReply: boolean) => {
-    const { by, options } = await callers.caller(message.by)
+    const { by, options } = await callers.caller(message.by, needed(runId))
     return sendPersonMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by }), options)
   }
   return {
     send: async (runId, message) => send(runId, message, false),
     async publish(runId, message) {
-      const { by, options } = await callers.caller(message.by)
+      const { by, options } = await callers.caller(message.by, needed(runId))
       return publishPersonMessage(s, runId, parsed(PublishBody, { ...message, by }), options)
     },
     async request(runId, message) {
@@ -80,7 +82,7 @@ export function messageBusOf(s: Services, { callers, parsed, ending }: Face): Ru
       )
     },
     async respond(request, answer) {
-      const { by, options } = await callers.caller(answer.by)
+      const { by, options } = await callers.caller(answer.by, needed(null))
       return respondAsPerson(s, request, parsed(RespondBody, { ...answer, by }), options)
     },
     subscribe(runId, { topic, to, signal } = {}) {

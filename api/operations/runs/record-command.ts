@@ -3,6 +3,7 @@ import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts
 import { agentRevisionChanged } from '../../../domain/agent/runtime/refusals.ts'
 import type { ErasureChoice, Request } from '../../../domain/agent/runtime/types.ts'
 import { withQuestion } from '../approvals/question-detail.ts'
+import { mustBeSeparate } from '../approvals/separation.ts'
 import { recordOfAgent } from '../external/record-of-agent.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas.ts'
@@ -26,6 +27,7 @@ export function mustWrite(s: Services): void {
 export async function recordCommand(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
+  await mustBeSeparate(s, runId, asked.command.kind, asked.options)
   const { key, expectedRevision } = asked.options
   const command = await withQuestion(s, asked.command)
   if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId)))

@@ -256,6 +256,61 @@ describe('a session of the page', () => {
   })
 })
 
+describe('separation of duties', () => {
+  const pending = async (run: string) => {
+    const { approvals } = await ok<{ approvals: { toolCallId: string }[] }>('admin', 'GET', `/v1/approvals?run=${run}`)
+    return approvals[0]!.toolCallId
+  }
+  const start = async (who: string, more: object = {}) => {
+    const { workspace, ...given } = { workspace: world.workspace(), ...more }
+    const body = { task: 'write it', model: world.model, tools: ['write_file'], workspace, drive: true, ...given }
+    const { runId } = await ok<{ runId: string }>(who, 'POST', '/v1/runs', body)
+    await world.services.drivers.ended(runId)
+    return runId
+  }
+  const approve = async (who: string, toolCallId: string) => {
+    const { questionHash } = await ok<{ questionHash: string }>('admin', 'GET', `/v1/approvals/${toolCallId}`)
+    const body = { decision: 'approved', questionHash }
+    return codeOf(await send(who, 'POST', `/v1/approvals/${toolCallId}`, { body }))
+  }
+
+  it('refuses whoever asked for the run or gave it input, admins too, and records it', async () => {
+    await ok('admin', 'POST', '/v1/access/principals', { principal: 'dora', roles: ['operator', 'approver'] })
+    keys.set('dora', (await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/dora/keys', {})).key)
+    const asked = await start('dora')
+    expect(await approve('dora', await pending(asked))).toBe('NOT_YOUR_OWN')
+    expect(await approve('approver', await pending(asked))).toBeNull()
+    const admins = await start('admin')
+    expect(await approve('admin', await pending(admins))).toBe('NOT_YOUR_OWN')
+    await ok('dora', 'POST', `/v1/runs/${admins}/input`, { text: 'be quick' })
+    expect(await approve('dora', await pending(admins))).toBe('NOT_YOUR_OWN')
+    await world.services.uses.record()
+    const { rows } = await ok<{ rows: unknown[][] }>('admin', 'POST', '/v1/sql', {
+      sql: "select principal, run_id, sum(count) from access_uses where reason = 'NOT_YOUR_OWN' group by 1, 2 order by 3, 1, 2",
+    })
+    expect(rows).toHaveLength(3)
+  })
+
+  it('counts those who asked for the run from which it was forked', async () => {
+    const source = await start('dora')
+    const body = { event: 1, drive: true, workspace: world.workspace() }
+    const { runId } = await ok<{ runId: string }>('operator', 'POST', `/v1/runs/${source}/fork`, body)
+    await world.services.drivers.ended(runId)
+    expect(await approve('dora', await pending(runId))).toBe('NOT_YOUR_OWN')
+  })
+
+  it('refuses approvals of tools beforehand by whoever asks for the run', async () => {
+    const body = { task: 'write it', model: world.model, approve: ['write_file'] }
+    expect(await codeOf(await send('admin', 'POST', '/v1/runs', { body }))).toBe('NOT_YOUR_OWN')
+  })
+
+  it('ends when an admin lifts the rule', async () => {
+    await ok('admin', 'PUT', '/v1/access/rules', { separation: false })
+    expect(await approve('dora', await pending(await start('dora')))).toBeNull()
+    await ok('admin', 'PUT', '/v1/access/rules', { separation: true })
+  })
+})
+
 describe('a stream of events', () => {
   it('ends with the key of its reader', async () => {
     const quick = appOver(world.services, world.model, { heartbeatMs: 50 })

@@ -86,11 +86,22 @@ export function accessCommand(program: Command, kit: Kit): void {
         ctx.show(found, () => [
           found.on ? 'access is on' : `access is off; ${ctx.command('access', 'init', '<you>')} turns it on`,
           ...(found.on ? [`separation of duties: ${found.separation ? 'on' : 'off'}`] : []),
-          ...found.approvers.map(
-            ({ count, tools, effects }) => `${count} approvers: ${[...tools, ...effects].join(', ')}`,
-          ),
           ...Object.entries(found.roles).map(([role, rights]) => `${role}: ${rights.join(' ')}`),
         ])
+        return EXIT.done
+      }),
+    )
+
+  access
+    .command('separation')
+    .description('whether those who asked for a run may not approve its calls')
+    .argument('<on|off>')
+    .action(
+      kit.action(async (ctx, [word = '']) => {
+        if (word !== 'on' && word !== 'off') throw new UsageError(`"${word}": write on or off`)
+        const json = { separation: word === 'on', by: ctx.by }
+        const done = await take((await ctx.client('write')).v1.access.rules.$put({ header: {}, json }))
+        ctx.show(done, () => [done.recorded ? `separation of duties: ${word}` : `it was ${word} before`])
         return EXIT.done
       }),
     )
