@@ -98,8 +98,8 @@ describe('the erasure of a request', () => {
     const proof = await bodyOf(await ask('GET', `/v1/documents/${id}/verify`))
     expect(proof).toMatchObject({ ok: true, problems: [], frontier: before.frontier })
     expect(proof.erased).toEqual([
-      { revision: 4, reason: 'private' },
-      { revision: 2, reason: 'private' },
+      { revision: 4, code: 'other', reason: 'private' },
+      { revision: 2, code: 'other', reason: 'private' },
     ])
     expect(texts(await view(id))).toEqual(['two'])
     const again = await send(id, stale)
