@@ -63,7 +63,10 @@ describe('the command line', () => {
     [['runs', 'everything'], 'unknown command "runs everything"; there are "runs list", "runs show"'],
     [['runs', 'list', '--limit', 'x'], '--limit: expected a whole number from 1'],
     [['aprove'], 'Did you mean approve or prove?'],
-    [['shwo'], 'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or roles show?'],
+    [
+      ['shwo'],
+      'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or roles show?',
+    ],
     [['biil'], 'unknown command \'biil\'; "--help" names'],
     [['repley'], 'Did you mean replay?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],

@@ -89,7 +89,10 @@ it('a program makes, reads, edits and follows a document', async () => {
   ])
   expect((await keepup.blameDocument({ id })).sources.map(({ by }) => by.id)).toContain('bob')
   await keepup.eraseEnvelope({ id, revision: 5, reason: 'private' })
-  expect(await keepup.verifyDocument({ id })).toMatchObject({ ok: true, erased: [{ revision: 4, code: 'other', reason: 'private' }] })
+  expect(await keepup.verifyDocument({ id })).toMatchObject({
+    ok: true,
+    erased: [{ revision: 4, code: 'other', reason: 'private' }],
+  })
   const listed = []
   for await (const one of keepup.rows('listDocuments')) listed.push(one.title)
   expect(listed).toEqual(['Plan'])
