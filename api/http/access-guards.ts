@@ -37,8 +37,14 @@ const BEARER_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
 /** The route that exchanges a code for a session. It checks the code itself. */
 const EXCHANGE = '/v1/session'
 
-/** The identity of each request, and the function that identifies its sender again. */
-const identities = new WeakMap<Context, { readonly identity: Identity; readonly again: () => Promise<Identity> }>()
+/**
+ * The identity of each request (null: access is off), and the function that identifies its sender again. `again` rejects
+ * when the sender may not go on.
+ */
+const identities = new WeakMap<
+  Context,
+  { readonly identity: Identity | null; readonly again: () => Promise<Identity | null> }
+>()
 
 /** The principal of a request. Null: access is off, or the operation is open to everyone. */
 export const identityIn = (c: Context): Identity | null => identities.get(c)?.identity ?? null
@@ -60,13 +66,8 @@ export function identityGuard(s: Services, token: () => string, sessions: WebSes
     const said = c.req.header('authorization')
     const session = said === undefined && !BEARER_ONLY.has(c.req.path) ? sessionIn(c, sessions) : null
     const state = await s.access.state()
-    if (state !== null) {
-      const identify = (now: AccessState) => identified(c, { s, state: now, wanted, said, session })
-      const again = async () => identify((await s.access.state()) ?? state)
-      identities.set(c, { identity: identify(state), again })
-    }
-    if (state === null && session === null && !tokenMatches(said, wanted))
-      throw new Problem('UNAUTHORIZED', withoutAccess(said))
+    const identify = (now: AccessState | null) => identified(c, { s, state: now, wanted, said, session })
+    identities.set(c, { identity: identify(state), again: async () => identify(await s.access.state()) })
     await next()
   }
 }
@@ -80,20 +81,28 @@ const withoutAccess = (said: string | undefined): string =>
 
 interface Request {
   readonly s: Services
-  readonly state: AccessState
+  readonly state: AccessState | null
   readonly wanted: string
   readonly said: string | undefined
   readonly session: ReturnType<typeof sessionIn>
 }
 
-function identified(c: Context, { s, state, wanted, said, session }: Request): Identity {
+function identified(c: Context, { s, state, wanted, said, session }: Request): Identity | null {
+  if (state === null) {
+    if (session !== null || tokenMatches(said, wanted)) return null
+    throw new Problem('UNAUTHORIZED', withoutAccess(said))
+  }
   if (session !== null) {
     const { principal, key } = session
     const found = principal === null ? 'unknown' : s.access.identifySession(state, principal, key)
     if (typeof found !== 'string') return found
+    s.uses.failed({ key, reason: `session_${found}` })
     throw new Problem('UNAUTHORIZED', 'this session has ended; open the page again: keepup open')
   }
-  if (said === undefined) throw new Problem('UNAUTHORIZED', 'send "Authorization: Bearer <key>"; an admin makes keys')
+  if (said === undefined) {
+    s.uses.failed({ key: null, reason: 'no_key' })
+    throw new Problem('UNAUTHORIZED', 'send "Authorization: Bearer <key>"; an admin makes keys')
+  }
   const bearer = bearerOf(said)
   if (isKey(bearer) || !tokenMatches(said, wanted)) return identityOfKey(s, state, bearer)
   if (!isOverNetwork(c)) return recovery
@@ -104,7 +113,7 @@ function identified(c: Context, { s, state, wanted, said, session }: Request): I
 /** The options in a request's headers, with its principal. */
 export function requestOptions(c: Context, headers: Parameters<typeof optionsOf>[0]): RequestOptions {
   const identity = identityIn(c)
-  return { ...optionsOf(headers), ...(identity !== null && { principal: identity.principal }) }
+  return { ...optionsOf(headers), ...(identity !== null && { identity }) }
 }
 
 /** The run in the path of a request. */
@@ -117,18 +126,38 @@ const UNAUDITED: ReadonlySet<Right> = new Set(['self.use', 'system.read'])
 export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
   return async (c, next) => {
     const identity = identityIn(c)
-    if (identity === null) return next()
     const route = find(c)
     // A path without a route is answered with 404.
     if (route === undefined || route.right === null) return next()
-    const run = runIn(c.req.path)
-    mustHave(s, identity, route.right, { operation: route.operation, run })
-    if (c.req.method === 'GET' && !UNAUDITED.has(route.right))
-      s.uses.read({ principal: identity.principal, operation: route.operation, run })
+    if (identity !== null) {
+      const run = runIn(c.req.path)
+      mustHave(s, identity, route.right, { operation: route.operation, run })
+      const reads = ['GET', 'HEAD'].includes(c.req.method) || route.right === 'tables.ask'
+      if (reads && !UNAUDITED.has(route.right))
+        s.uses.read({ principal: identity.principal, operation: route.operation, run })
+    }
     await next()
     if (FOLLOWING.test(c.res.headers.get('content-type') ?? '') && c.res.body !== null)
       c.res = new Response(whileAllowed(c, route.right, c.res.body), c.res)
   }
+}
+
+/** Checks the sender again after the body has arrived: a slow request must not outlive its key. */
+export function stillAllowed(find: FindRoute): MiddlewareHandler {
+  return async (c, next) => {
+    const right = c.req.raw.body === null ? null : (find(c)?.right ?? null)
+    if (right !== null && !(await mayGoOn(c, right)))
+      throw new Problem('UNAUTHORIZED', 'the key or session ended while the request arrived; nothing was done')
+    await next()
+  }
+}
+
+/** Whether the sender of a request is still identified, and still has the right. */
+async function mayGoOn(c: Context, right: Right): Promise<boolean> {
+  const sender = identities.get(c)
+  if (sender === undefined) return true
+  const identity = await sender.again().catch(() => undefined)
+  return identity !== undefined && (identity === null || identity.rights.has(right))
 }
 
 /** Answers that can go on for as long as the client listens. */
@@ -144,11 +173,7 @@ function whileAllowed(c: Context, right: Right, body: ReadableStream<Uint8Array>
       async transform(chunk, controller) {
         if (performance.now() - checked >= CHECK_MS) {
           checked = performance.now()
-          const identity = await identities
-            .get(c)
-            ?.again()
-            .catch(() => null)
-          if (identity?.rights.has(right) !== true) return controller.terminate()
+          if (!(await mayGoOn(c, right))) return controller.terminate()
         }
         controller.enqueue(chunk)
       },

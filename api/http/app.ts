@@ -1,8 +1,9 @@
+import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
-import { identityGuard, mustNameRights, rightGuard } from './access-guards.ts'
+import { identityGuard, mustNameRights, rightGuard, stillAllowed } from './access-guards.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './document-routes.ts'
 import { streamRoutes } from './event-stream-routes.ts'
@@ -64,6 +65,12 @@ const aboutOf = (version: string) => ({
 /** OpenAPI documents by version. All apps have the same routes, and a document takes about 30 ms to generate. */
 const documents = new Map<string, ReturnType<ReturnType<typeof newApp>['getOpenAPI31Document']>>()
 
+/** Ends the body of an answer to HEAD, which would otherwise go on, such as a stream of events. */
+const withoutBody: MiddlewareHandler = async (c, next) => {
+  await next()
+  if (c.req.method === 'HEAD') await c.res.body?.cancel()
+}
+
 /** The HTTP app, for TCP, for the owner's socket, and for in-process calls by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
@@ -87,11 +94,13 @@ export function createApp(s: Services, options: AppOptions) {
   const find = routesOf(() => root.openAPIRegistry.definitions)
   root.use(
     hostGuard(options.hosts),
+    withoutBody,
     answerHeaders,
     pageFiles(),
     identityGuard(s, options.token, sessions),
     rightGuard(s, find),
     sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? bodyLimitOf(path)),
+    stillAllowed(find),
     jsonGuard((path) => readsItsBody(path) || witnessBodyLimit(path) !== null),
   )
   root.use(declaredGuard(find))

@@ -2,7 +2,7 @@ import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { type AnswerStatus, type AnyOperation, JsonPieces, WithStatus } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
-import { identityIn, requestOptions } from './access-guards.ts'
+import { requestOptions } from './access-guards.ts'
 import { current } from './lag-headers.ts'
 import { isOverNetwork } from './network.ts'
 import { body, json, newApp, refusals } from './new-app.ts'
@@ -60,7 +60,6 @@ function handlerOf(operation: AnyOperation, s: Services) {
     const headers = input.headers === undefined ? {} : (valid.call(c.req, 'header') as object)
     const answered = await run(s, asked, {
       options: requestOptions(c, headers),
-      identity: identityIn(c),
       overNetwork: isOverNetwork(c),
     })
     if (answered instanceof JsonPieces) return piecesOf(c, answered)

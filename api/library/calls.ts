@@ -74,11 +74,7 @@ async function call(
     const known = Object.values(members).flatMap(Object.keys)
     throw new Problem('INVALID_REQUEST', `${name} takes no "${unknown[0]}"; give ${known.join(', ')}`)
   }
-  const {
-    identity,
-    by,
-    options: who,
-  } = await callers.caller(asked.by as string | undefined, {
+  const { by, options: who } = await callers.caller(asked.by as string | undefined, {
     ...{ right, operation: name, run: runOf(http, parts.params) },
   })
   if ('by' in members.body && by !== undefined) parts.body = { ...parts.body, by }
@@ -86,7 +82,7 @@ async function call(
   for (const part of ['params', 'query', 'body'] as const)
     if (input[part] !== undefined) checked[part] = parsed(input[part], parts[part])
   if (awaitsTables) await s.read.caughtUp()
-  const answered: unknown = await run(s, checked, { options: { ...options, ...who }, identity, overNetwork: false })
+  const answered: unknown = await run(s, checked, { options: { ...options, ...who }, overNetwork: false })
   if (answered instanceof JsonPieces) return read(answered)
   return answered instanceof WithStatus ? answered.output : answered
 }

@@ -18,7 +18,7 @@ export interface Saying {
 export interface Caller {
   readonly identity: Identity | null
   readonly by: string | undefined
-  readonly options: Pick<RequestOptions, 'principal'>
+  readonly options: Pick<RequestOptions, 'identity'>
 }
 
 /** The right that a request needs; null: none. */
@@ -59,6 +59,6 @@ export class Callers {
   #callerOf(said: string | undefined, state: AccessState | null): Caller {
     const identity = localIdentity(this.#services, state, this.#key)
     if (identity === null) return { identity, by: parsed(By, said ?? this.#name), options: {} }
-    return { identity, by: said, options: { principal: identity.principal } }
+    return { identity, by: said, options: { identity } }
   }
 }

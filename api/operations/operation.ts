@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { Right } from '../../domain/access/rights.ts'
-import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 import type { Services } from './services.ts'
 
@@ -10,8 +9,6 @@ import type { Services } from './services.ts'
 /** The caller of an operation. `overNetwork`: the request came over TCP, not from the CLI or the library. */
 export interface OperationCaller {
   readonly options: RequestOptions
-  /** Null: access is off, so the caller has every right. */
-  readonly identity: Identity | null
   readonly overNetwork: boolean
 }
 

@@ -1,4 +1,4 @@
-import { access, RIGHTS_ID } from '../../domain/access/kind.ts'
+import { access, RIGHTS_ID, USES_ID } from '../../domain/access/kind.ts'
 import { AccessGate } from '../../domain/access/runtime/access-gate.ts'
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { AgentServices } from '../../domain/agent/runtime/types.ts'
@@ -115,7 +115,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     maxAgeMs: ports.holder !== undefined ? SHARED_ACCESS_MS : writes ? Number.POSITIVE_INFINITY : 0,
   })
   const uses = new AccessUses({
-    ...{ clock: ports.clock, random: ports.random, streams: ports.streams, writes },
+    ...{ clock: ports.clock, random: ports.random, mailbox: ports.streams.mailbox(access, USES_ID), writes },
     onFault: (error) => ports.onFault('access', error),
   })
   let closed: Promise<void> | null = null

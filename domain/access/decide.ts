@@ -139,8 +139,11 @@ const keyBody = (principal: string, { key, hash, rights, expiresAt }: NewKey) =>
   rights: rights === null ? null : [...rights],
 })
 
+/** Ids that facts use for others. */
+const RESERVED: ReadonlySet<string> = new Set([RECOVERY, 'anonymous'])
+
 function mustBeFree(state: AccessState | null, id: string): void {
-  if (id === RECOVERY || (state !== null && entry(state.principals, id) !== undefined))
+  if (RESERVED.has(id) || (state !== null && entry(state.principals, id) !== undefined))
     throw new StreamError('PRINCIPAL_EXISTS', `the principal ${id} exists or existed; use another id`)
 }
 

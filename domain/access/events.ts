@@ -7,8 +7,8 @@ import { ROLES } from './rights.ts'
 // refused requests and failed logins).
 
 /** The id of a principal: the name under which facts record it. */
-export const PrincipalId = z.string().regex(/^[A-Za-z0-9][\w.@+-]{0,99}$/, {
-  error: 'expected 1 to 100 letters, digits and "._@+-", beginning with a letter or digit',
+export const PrincipalId = z.string().regex(/^[a-z0-9][a-z0-9._@+-]{0,99}$/, {
+  error: 'expected 1 to 100 small letters, digits and "._@+-", beginning with a letter or digit',
 })
 export const KeyId = z.string().regex(/^[0-9a-hjkmnp-tv-z]{8}$/)
 

@@ -26,16 +26,16 @@ export type RoleTable = Readonly<Record<Role, readonly Right[]>>
 const VIEWER: readonly Right[] = ['runs.read', 'system.read', 'self.use']
 const READER: readonly Right[] = [
   ...VIEWER,
-  ...(['bodies.read', 'documents.read', 'memories.read', 'stores.read', 'streams.read', 'tables.ask'] as const),
+  ...(['bodies.read', 'documents.read', 'memories.read', 'stores.read', 'streams.read'] as const),
 ]
 
 /**
- * The rights of each role. The texts of the tables are readable in SQL, so `tables.ask` needs the same roles as
- * `bodies.read`. The log records this table whenever it changes.
+ * The rights of each role. SQL reads all tables, also those of access, so only auditors and admins have `tables.ask`. The
+ * log records this table whenever it changes.
  */
 export const ROLE_TABLE: RoleTable = {
   viewer: VIEWER,
-  auditor: [...READER, 'log.read', 'log.verify', 'access.read'],
+  auditor: [...READER, 'tables.ask', 'log.read', 'log.verify', 'access.read'],
   operator: [
     ...READER,
     ...(['runs.start', 'runs.steer', 'documents.write', 'memories.write', 'stores.write', 'streams.write'] as const),

@@ -1,6 +1,7 @@
+import { RIGHTS, ROLE_TABLE } from '../../../domain/access/rights.ts'
 import { TraceHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
-import { changeAccess, keyPage, keyToRecord, principalPage, rightsOf } from './principals.ts'
+import { changeAccess, keyPage, keyToRecord, mustNotExceed, principalPage, rightsOf } from './principals.ts'
 import * as schema from './schemas.ts'
 
 const read = { right: 'access.read' } as const
@@ -28,7 +29,7 @@ export const ACCESS_OPERATIONS = [
     output: schema.Me,
     answers: { 200: 'The principal' },
     async run(_, __, caller) {
-      const { principal = null, key = null } = caller.identity ?? {}
+      const { principal = null, key = null } = caller.options.identity ?? {}
       return { principal, key, rights: rightsOf(caller) }
     },
   }),
@@ -65,7 +66,11 @@ export const ACCESS_OPERATIONS = [
     summary: 'Add a person or a service',
     input: { headers, body: schema.AddPrincipal },
     ...changed,
-    run: (s, { body: { by, principal, kind, name = principal, subject, roles } }, caller) => {
+    run: async (s, { body: { by, principal, kind, name = principal, subject, roles } }, caller) => {
+      mustNotExceed(
+        caller,
+        roles.flatMap((role) => ROLE_TABLE[role]),
+      )
       const as = { principal, kind, name, ...(subject !== undefined && { subject }) }
       return changeAccess(s, { kind: 'add', as, roles }, caller, by)
     },
@@ -83,8 +88,10 @@ export const ACCESS_OPERATIONS = [
     summary: 'Grant a role to a principal',
     input: { params: schema.PrincipalParam, headers, body: schema.ChangeRole },
     ...changed,
-    run: (s, { params: { principal }, body: { by, role } }, caller) =>
-      changeAccess(s, { kind: 'grant', principal, role }, caller, by),
+    run: async (s, { params: { principal }, body: { by, role } }, caller) => {
+      mustNotExceed(caller, ROLE_TABLE[role])
+      return changeAccess(s, { kind: 'grant', principal, role }, caller, by)
+    },
   }),
   operation({
     ...{ name: 'takeRole', http: 'POST /v1/access/principals/{principal}/take', ...write },
@@ -101,6 +108,7 @@ export const ACCESS_OPERATIONS = [
     output: schema.CreatedKey,
     answers: { 200: 'Created' },
     async run(s, { params: { principal }, body: { by, ...asked } }, caller) {
+      mustNotExceed(caller, asked.rights ?? RIGHTS)
       const { text, record } = keyToRecord(s, asked)
       await changeAccess(s, { kind: 'create_key', principal, key: record }, caller, by)
       return { principal, id: record.key, key: text, expiresAt: record.expiresAt }

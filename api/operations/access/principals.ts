@@ -43,6 +43,13 @@ export function keyToRecord(
   return { text, record: { key: id, hash, rights: asked.rights ?? null, expiresAt } }
 }
 
+/** Rejects with FORBIDDEN if a key or role would give rights that the caller lacks, as with a restricted key. */
+export function mustNotExceed({ options: { identity } }: OperationCaller, given: readonly string[]): void {
+  const excess = identity && given.find((right) => !identity.rights.has(right as Right))
+  if (excess !== undefined)
+    throw new Problem('FORBIDDEN', `this key does not give the right ${excess}, so it cannot give that to others`)
+}
+
 /** Principals in order of their ids. */
 export function principalPage(state: AccessState | null, page: Page) {
   const { items, next } = pageOf(state === null ? [] : entries(state.principals), page)
@@ -62,8 +69,8 @@ export function keyPage(
 }
 
 /** The rights of a caller; all of them if access is off. */
-export const rightsOf = ({ identity }: OperationCaller): readonly Right[] =>
-  identity === null ? RIGHTS : RIGHTS.filter((right) => identity.rights.has(right))
+export const rightsOf = ({ options: { identity } }: OperationCaller): readonly Right[] =>
+  identity === undefined ? RIGHTS : RIGHTS.filter((right) => identity.rights.has(right))
 
 const principalView = ({ subject, ...principal }: Principal) => ({ ...principal, subject: subject ?? null })
 

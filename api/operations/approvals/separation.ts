@@ -1,5 +1,6 @@
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { requestersOf } from '../../../projections/index.ts'
+import { mustHave } from '../access/identity.ts'
 import { Problem } from '../problem.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -20,9 +21,10 @@ export async function mustBeSeparate(
   s: Services,
   runId: string,
   kind: UserCommand['kind'],
-  { principal }: RequestOptions,
+  { identity }: RequestOptions,
 ): Promise<void> {
-  if (principal === undefined || !DECIDING.has(kind) || (await s.access.state())?.separation !== true) return
+  if (identity === undefined || !DECIDING.has(kind) || (await s.access.state())?.separation !== true) return
+  const { principal } = identity
   await s.read.caughtUp()
   const { value: requesters } = await s.read.rows((db) => requestersOf(db, runId))
   if (!requesters.has(`user:${principal}`)) return
@@ -34,9 +36,23 @@ export async function mustBeSeparate(
 export async function mustNotApproveOwn(
   s: Services,
   { approve = [] }: { readonly approve?: readonly string[] | undefined },
-  { principal }: RequestOptions,
+  { identity }: RequestOptions,
 ): Promise<void> {
-  if (principal === undefined || approve.length === 0 || (await s.access.state())?.separation !== true) return
+  if (identity === undefined || approve.length === 0 || (await s.access.state())?.separation !== true) return
+  const { principal } = identity
   s.uses.refused({ principal, operation: 'startRun', run: null, code: 'NOT_YOUR_OWN' })
   throw refusal(principal, 'cannot approve calls of the run that they ask for')
+}
+
+/**
+ * Rejects with FORBIDDEN a run without a sandbox, unless the principal may operate this keepup: its commands could read
+ * the token of the data folder, and with it do everything.
+ */
+export function mustMayUnconfine(
+  s: Pick<Services, 'uses'>,
+  policy: { readonly sandboxed?: boolean | undefined } | undefined,
+  { identity }: RequestOptions,
+): void {
+  if (policy?.sandboxed === false && identity !== undefined)
+    mustHave(s, identity, 'system.operate', { operation: 'startRun', run: null })
 }

@@ -1,9 +1,11 @@
 import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
+import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import type { ForkOptions } from '../../../domain/agent/runtime/types.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import type { At } from '../../../domain/stream/point.ts'
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
+import { mustMayUnconfine } from '../approvals/separation.ts'
 import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
@@ -44,6 +46,8 @@ export async function forkRun(
   mustWrite(s)
   await mustGovern(s, source, 'fork')
   const { by, drive, here = true, options } = who
+  if (options.identity !== undefined)
+    mustMayUnconfine(s, (await agentSpecOf(s, source).catch(() => null))?.spec.policy, options)
   const { key } = options
   const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
   const { at: _, ...what } = said

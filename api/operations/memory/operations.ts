@@ -50,9 +50,9 @@ export const MEMORY_OPERATIONS = [
     input: { params, headers, body: schema.ForgetMemory },
     output: schema.MemoryChanged,
     answers: { 200: 'Forgotten' },
-    run: (s, { params, body }, { options, identity }) => {
-      if (body.erase && identity !== null)
-        mustHave(s, identity, 'memories.erase', { operation: 'forgetMemory', run: null })
+    run: (s, { params, body }, { options }) => {
+      if (body.erase && options.identity !== undefined)
+        mustHave(s, options.identity, 'memories.erase', { operation: 'forgetMemory', run: null })
       return forgetMemory(s, params.id, body, options)
     },
   }),

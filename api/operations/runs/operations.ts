@@ -53,7 +53,7 @@ export const RUN_OPERATIONS = [
     answers: { 200: 'A page of runs' },
     awaitsTables: true,
     mcp: {},
-    run: (s, { query }) => listRuns(s, query),
+    run: (s, { query }, { options }) => listRuns(s, query, options),
   }),
   operation({
     name: 'getRun',
@@ -69,7 +69,7 @@ export const RUN_OPERATIONS = [
       description:
         'Shows a run: status, usage, and the approvals, questions and unknown outcomes that wait for a person.',
     },
-    run: (s, { params }) => runDetail(s, params.id),
+    run: (s, { params }, { options }) => runDetail(s, params.id, options),
   }),
   operation({
     name: 'getRunTree',

@@ -1,3 +1,4 @@
+import type { Identity } from '../../../domain/access/runtime/access-gate.ts'
 import { RECOVERY } from '../../../domain/access/state.ts'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { Request } from '../../../domain/agent/runtime/types.ts'
@@ -9,8 +10,8 @@ import { Problem } from '../problem.ts'
 export interface RequestOptions extends Pick<Request, 'key' | 'trace' | 'correlationId'> {
   /** The expected revision of the agent. Absent: any. */
   readonly expectedRevision?: number
-  /** The authenticated principal. Absent: access is off, so the name of the person is not verified. */
-  readonly principal?: string
+  /** The authenticated principal with its rights. Absent: access is off, so the name of the person is not verified. */
+  readonly identity?: Identity
 }
 
 /** The options that the log records with the events. Ignores a malformed trace context, as W3C requires. */
@@ -26,9 +27,10 @@ export const tracing = ({ trace, correlationId }: RequestOptions): Pick<Request,
 export function actorOf(
   kind: 'user' | 'approver',
   by: string | undefined,
-  { principal }: Pick<RequestOptions, 'principal'>,
+  { identity }: Pick<RequestOptions, 'identity'>,
 ): Actor {
-  if (principal === undefined) return { kind, id: by ?? 'anonymous', claimed: true }
+  if (identity === undefined) return { kind, id: by ?? 'anonymous', claimed: true }
+  const { principal } = identity
   // The command line sends the name of the operating system's user for the owner of the folder.
   if (by !== undefined && by !== principal && principal !== RECOVERY)
     throw new Problem('BY_REFUSED', `this key belongs to ${principal}; leave out "by", or use a key of ${echo(by)}`)

@@ -2,24 +2,45 @@ import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
+import { Problem } from '../problem.ts'
 import type { RunRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
 import { hasEnded } from './drive-end.ts'
 import { unread } from './missing-run.ts'
 import type { RunQuery } from './query-schema.ts'
+import type { RequestOptions } from './request-options.ts'
 import type { Run } from './schemas.ts'
 
 // The views of runs. The tables must be caught up.
 
-/** Runs that match a query, newest first. */
-export async function listRuns(s: Services, query: z.output<typeof RunQuery>) {
+/** Whether a caller may see texts of people, models and tools. */
+const seesTexts = ({ identity }: RequestOptions): boolean =>
+  identity === undefined || identity.rights.has('bodies.read')
+
+/** A run without the texts of people, models and tools. */
+const withoutTexts = ({ error, ...run }: Run): Run => ({
+  ...run,
+  ...{ task: null, workspace: null, summary: null, partialOutput: null, unmetGates: [] },
+  error: error && { code: error.code, message: '' },
+})
+
+/** Runs that match a query, newest first. Rejects with FORBIDDEN a search for a text that the caller may not see. */
+export async function listRuns(s: Services, query: z.output<typeof RunQuery>, options: RequestOptions) {
+  const texts = seesTexts(options)
+  if (!texts && query.text !== undefined)
+    throw new Problem('FORBIDDEN', 'text: the right bodies.read is needed to search the texts of runs')
   const { position, value } = await s.read.runs(omitUndefined(query))
   const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
-  return { position, runs: value.runs.map((row) => runView(s, row, sizes)), next: value.next }
+  return {
+    position,
+    runs: value.runs.map((row) => runView(s, row, sizes)).map((run) => (texts ? run : withoutTexts(run))),
+    next: value.next,
+  }
 }
 
 /** A run, its tree of agents and totals. Rejects with 404, and with `RUN_PARKED` where the tables cannot read it. */
-export async function runDetail(s: Services, runId: string) {
+export async function runDetail(s: Services, runId: string, options: RequestOptions) {
+  const texts = seesTexts(options)
   const { position, value } = await s.read.run(runId)
   if (!value) throw await unread(s, runId)
   const { tree, cancelling, asked, restoring } = value
@@ -31,9 +52,10 @@ export async function runDetail(s: Services, runId: string) {
   const reuse = value.run.source === null ? null : await s.runtime.reused(runId).catch(() => null)
   const workersDrive = s.holder !== null && asked && !hasEnded(value.run.status)
   const row = { ...value.run, incomplete: value.run.incomplete || parked.length > 0 }
-  const run = runView(s, row, await s.sizes([runId]))
+  const whole = runView(s, row, await s.sizes([runId]))
+  const run = texts ? whole : withoutTexts(whole)
   return {
-    ...{ position, run, tree, asks: asks.value, parked },
+    ...{ position, run, tree, asks: texts ? asks.value : [], parked },
     ...{ acceptedLosses: losses, reuse, workersDrive, missingTools, restoring },
   }
 }

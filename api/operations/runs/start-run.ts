@@ -1,6 +1,6 @@
 import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
-import { mustNotApproveOwn } from '../approvals/separation.ts'
+import { mustMayUnconfine, mustNotApproveOwn } from '../approvals/separation.ts'
 import { startAgent } from '../external/start-agent.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, untilShown } from './idempotency.ts'
@@ -23,6 +23,7 @@ export async function startRun(
 ): Promise<StartedRun> {
   mustWrite(s)
   const asked = wellFormed(request)
+  mustMayUnconfine(s, asked.policy, options)
   await mustNotApproveOwn(s, asked, options)
   const { agent } = asked
   if (agent !== undefined && agent !== OWN_AGENT) return startAgent(s, { ...asked, agent }, options, network)

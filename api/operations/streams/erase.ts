@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { access } from '../../../domain/access/kind.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
 import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { StartHeaders } from '../headers.ts'
@@ -64,6 +65,7 @@ export const eraseStream = operation({
       { code, reason },
       await askerOf(s, caller, by, { stream, ...body }),
     )
+    if (kindOf(stream) === access.kind) s.access.forget()
     await untilShown(s)
     return { stream, ...done }
   },

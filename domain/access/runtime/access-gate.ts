@@ -72,9 +72,27 @@ export class AccessGate {
     return state?.begun === true ? state : null
   }
 
-  /** Decides and records a change. The next answer has it. Rejects as {@link Streams.submit} does. */
-  change(command: AccessCommand, asking: Asking<CausedContext>, expected?: number): Promise<Submitted> {
-    return this.#ports.streams.submitTo(this.#ports.mailbox, command, asking, expected)
+  /** Decides and records a change. The next answer has it. Rejects as {@link Mailbox.submit} does. */
+  async change(command: AccessCommand, asking: Asking<CausedContext>, expected?: number): Promise<Submitted> {
+    const hidden = await this.#hidden(command)
+    return this.#ports.mailbox.submit(hidden, asking, { fact: false, ...(expected !== undefined && { expected }) })
+  }
+
+  /** Reads the stream again before the next answer. Call it after an erasure. */
+  forget(): void {
+    this.#ports.mailbox.forget()
+    this.#readAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Only names and reasons are texts of people. Ids stay as they are, also when a secret has the same value. */
+  async #hidden(command: AccessCommand): Promise<AccessCommand> {
+    const { streams } = this.#ports
+    if (command.kind === 'begin')
+      return { ...command, admin: { ...command.admin, name: await streams.hide(command.admin.name) } }
+    if (command.kind === 'add') return { ...command, as: { ...command.as, name: await streams.hide(command.as.name) } }
+    if ('reason' in command && command.reason !== null)
+      return { ...command, reason: await streams.hide(command.reason) }
+    return command
   }
 
   /** The holder of a key, whose secret the caller has checked. */

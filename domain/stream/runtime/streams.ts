@@ -37,20 +37,15 @@ export class Streams {
     asking: Asking<Context>,
     expected?: number,
   ): Promise<Submitted> {
-    const { hide: _, snapshots: __, ...ports } = this.#ports
+    const { hide, snapshots: _, ...ports } = this.#ports
+    const hidden = (await hide(command as Json)) as Command
     const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, ports)
-    return this.submitTo(mailbox, command, asking, expected)
+    return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
   }
 
-  /** The same through a {@link mailbox}, which then has the state after the command. */
-  async submitTo<State, Event extends StreamEvent, Command, Context extends CausedContext>(
-    mailbox: Mailbox<State, Event, Command, Context>,
-    command: Command,
-    asking: Asking<Context>,
-    expected?: number,
-  ): Promise<Submitted> {
-    const hidden = (await this.#ports.hide(command as Json)) as Command
-    return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
+  /** A text without the values of secrets, for a command to a {@link mailbox}. */
+  async hide(text: string): Promise<string> {
+    return (await this.#ports.hide(text)) as string
   }
 
   /** The folded state of a stream; null: the stream does not exist. */

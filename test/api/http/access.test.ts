@@ -129,9 +129,8 @@ describe('a key', () => {
     const made = await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/operator/keys', {
       rights: ['runs.read', 'access.write'],
     })
-    const me = await ok<{ principal: string; rights: string[] }>(made.key, 'GET', '/v1/runs').then(() =>
-      send(made.key, 'GET', '/v1/access/me'),
-    )
+    await ok(made.key, 'GET', '/v1/runs')
+    const me = await send(made.key, 'GET', '/v1/access/me')
     // "self.use" is not among the rights of this key.
     expect(await codeOf(me)).toBe('FORBIDDEN')
     expect(await codeOf(await send(made.key, 'POST', '/v1/runs', { body: { task: 'x' } }))).toBe('FORBIDDEN')
@@ -308,6 +307,91 @@ describe('separation of duties', () => {
     await ok('admin', 'PUT', '/v1/access/rules', { separation: false })
     expect(await approve('dora', await pending(await start('dora')))).toBeNull()
     await ok('admin', 'PUT', '/v1/access/rules', { separation: true })
+  })
+})
+
+describe('a viewer', () => {
+  it('sees runs without the texts of people, models and tools', async () => {
+    const body = { task: 'finish the secret plan', model: world.model, drive: true }
+    const { runId } = await ok<{ runId: string }>('operator', 'POST', '/v1/runs', body)
+    await world.services.drivers.ended(runId)
+    for (const path of ['/v1/runs', `/v1/runs/${runId}`, `/v1/runs/${runId}/tree`]) {
+      expect(await (await send('viewer', 'GET', path)).text()).not.toMatch(/secret plan/)
+      if (!path.endsWith('tree')) expect(await (await send('auditor', 'GET', path)).text()).toMatch(/secret plan/)
+    }
+    expect(await codeOf(await send('viewer', 'GET', '/v1/runs?text=plan'))).toBe('FORBIDDEN')
+  })
+})
+
+describe('an operator', () => {
+  it('cannot start a run without a sandbox, whose commands could read the token, nor fork one', async () => {
+    const body = { task: 'write it', model: world.model, policy: { sandboxed: false } }
+    expect(await codeOf(await send('operator', 'POST', '/v1/runs', { body }))).toBe('FORBIDDEN')
+    const { runId } = await ok<{ runId: string }>('admin', 'POST', '/v1/runs', {
+      ...body,
+      workspace: world.workspace(),
+    })
+    expect(await codeOf(await send('operator', 'POST', `/v1/runs/${runId}/fork`, { body: {} }))).toBe('FORBIDDEN')
+  })
+})
+
+describe('an admin', () => {
+  it('with a restricted key gives no right that the key does not give', async () => {
+    const rights = ['access.write', 'runs.read']
+    const made = await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/ann/keys', { rights })
+    const post = async (path: string, body: object) => codeOf(await send(made.key, 'POST', path, { body }))
+    expect(await post('/v1/access/principals/ann/keys', {})).toBe('FORBIDDEN')
+    expect(await post('/v1/access/principals/ann/keys', { rights: ['runs.start'] })).toBe('FORBIDDEN')
+    expect(await post('/v1/access/principals/viewer/grant', { role: 'admin' })).toBe('FORBIDDEN')
+    expect(await post('/v1/access/principals', { principal: 'mallory', roles: ['admin'] })).toBe('FORBIDDEN')
+    expect(await post('/v1/access/principals/ann/keys', { rights: ['runs.read'] })).toBeNull()
+  })
+
+  it('revokes a key whose id is the value of a secret', async () => {
+    const made = await ok<{ id: string }>('admin', 'POST', '/v1/access/principals/viewer/keys', {})
+    await ok('admin', 'PUT', '/v1/secrets/UNLUCKY', { value: made.id })
+    await ok('admin', 'POST', `/v1/access/keys/${made.id}/revoke`, {})
+    await send('admin', 'DELETE', '/v1/secrets/UNLUCKY')
+  })
+
+  it('erases names, which then show nowhere', async () => {
+    await ok('admin', 'POST', '/v1/access/principals', { principal: 'finn', name: 'Finn Forgotten' })
+    const body = { reason: 'asked for' }
+    await ok('admin', 'POST', '/v1/streams/access-rights/erase', body)
+    expect(await (await send('admin', 'GET', '/v1/access/principals?limit=500')).text()).not.toMatch(/Forgotten/)
+    expect((await send('admin', 'GET', '/v1/streams/access-rights/verify')).status).toBe(200)
+  })
+})
+
+describe('a request', () => {
+  it('does nothing when its key ends while its body arrives', async () => {
+    const made = await ok<{ id: string; key: string }>('admin', 'POST', '/v1/access/principals/operator/keys', {})
+    const begun = Promise.withResolvers<void>()
+    const revoked = Promise.withResolvers<void>()
+    const body = new ReadableStream({
+      async pull(controller) {
+        begun.resolve()
+        await revoked.promise
+        controller.enqueue(new TextEncoder().encode('{"title":"late","format":"empty"}'))
+        controller.close()
+      },
+    })
+    const headers = { authorization: `Bearer ${made.key}`, 'content-type': 'application/json' }
+    const request = new Request('http://localhost/v1/documents', { method: 'POST', headers, body, duplex: 'half' })
+    const answer = world.http.fetch(request, OVER_NETWORK)
+    await begun.promise
+    await ok('admin', 'POST', `/v1/access/keys/${made.id}/revoke`, {})
+    revoked.resolve()
+    expect((await answer).status).toBe(401)
+  })
+
+  it('cannot fill the log with texts of its path, or with many runs', async () => {
+    await world.services.uses.record()
+    const before = (await world.services.log.head('access-uses'))!.revision
+    await send('viewer', 'GET', `/v1/runs/${'x'.repeat(5_000)}/events`)
+    for (let n = 0; n < 500; n++) await send('viewer', 'GET', `/v1/runs/many-${n}/events`)
+    await world.services.uses.record()
+    expect((await world.services.log.head('access-uses'))!.revision - before).toBeLessThan(250)
   })
 })
 
