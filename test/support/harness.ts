@@ -172,7 +172,7 @@ const LATER: Readonly<Record<string, 'readsOn' | 'readsHistory' | 'asksPermissio
   update_tasks: 'listsTasks',
 }
 
-interface Harness {
+export interface Harness {
   readonly log: EventLog
   readonly tools: ReadonlyMap<string, Tool>
   readonly ports: RuntimePorts

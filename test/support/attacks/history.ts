@@ -13,7 +13,7 @@ import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
 import { type VerifiedHeads, verifyHeads } from '../../../domain/proof/runtime/verify-heads.ts'
 import { context } from '../../../domain/store/aggregate.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
-import { USER as BY, MemoryBlobs } from '../harness.ts'
+import { USER as BY, type Harness, harness, MemoryBlobs, testSpec } from '../harness.ts'
 import { BEFORE } from '../log/sealing.ts'
 import { standing } from '../time/standing-clock.ts'
 import { copyOf, memoryKeys, memoryTree, noTree, type TreeContent } from './memory-tree.ts'
@@ -57,6 +57,7 @@ export class History {
   }
   readonly #clock = standing(Date.UTC(2026, 5, 1))
   readonly #sets = new Map<string, number[]>()
+  #runs: string[] = []
   readonly #bodies = new Map<string, Uint8Array>()
 
   events = async (): Promise<RecordedEvent[]> => (await Array.fromAsync(this.log.readAll(null))).flat()
@@ -147,6 +148,26 @@ export class History {
     this.#sets.set(store, [...(this.#sets.get(store) ?? []), revision])
   }
 
+  /** A runtime over the log as it is now. */
+  #runtime(): Harness {
+    const log = this.#keeping((stream, expected, batch) => this.log.append(stream, expected, batch))
+    const ports = { random: this.#random, clock: this.#clock }
+    return harness(() => new Error('no run is driven here'), { log, blobs: this.#blobs, ports })
+  }
+
+  /** Starts a run, or forks one at an event of its history. */
+  async startOrFork(nth: number, revision: number): Promise<void> {
+    const source = this.#runs[nth % (this.#runs.length + 1)]
+    const run = this.#runtime()
+    if (source === undefined) this.#runs.push(await run.start(testSpec()))
+    else {
+      const last = (await this.log.head(`agent-${source}`))!.revision
+      const runId = run.runtime.newRunId()
+      await run.runtime.fork(source, { revision: Math.min(revision, last) }, { runId }, { by: BY })
+      this.#runs.push(runId)
+    }
+  }
+
   async remember(): Promise<void> {
     const id = `global-f${++this.#drawn}`
     const by = { by: BY, commandId: `remember:${id}` }
@@ -189,6 +210,7 @@ export class History {
     }
     const left = new Map<string, number>()
     for (const { header } of events) left.set(header.stream, header.revision)
+    this.#runs = this.#runs.filter((runId) => left.has(`agent-${runId}`))
     for (const [store, revisions] of this.#sets)
       this.#sets.set(
         store,

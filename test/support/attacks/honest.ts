@@ -8,6 +8,7 @@ const user = { kind: 'user', id: 'ann' } as const
 export const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('set' as const), store: fc.constantFrom('a', 'b', 'c') }) },
   { weight: 2, arbitrary: fc.constant({ do: 'remember' as const }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('fork' as const), nth: fc.nat(5), at: fc.nat(3) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('erase' as const), store: fc.constantFrom('a', 'b'), nth: fc.nat(9) }),
@@ -45,6 +46,7 @@ export async function played(all: readonly Step[]): Promise<History> {
     if (one.do === 'set') await history.set(one.store)
     else if (one.do === 'remember') await history.remember()
     else if (one.do === 'erase') await history.eraseIn(one.store, one.nth)
+    else if (one.do === 'fork') await history.startOrFork(one.nth, one.at)
     else if (one.do === 'sign') await process.signer.sign()
     else if (one.do === 'anchor') history.anchor(await process.signer.sign())
     else if (one.do === 'rotate') await process.signer.sign().then(() => process.signer.rotate(user))
