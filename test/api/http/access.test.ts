@@ -273,7 +273,7 @@ describe('separation of duties', () => {
     return codeOf(await send(who, 'POST', `/v1/approvals/${toolCallId}`, { body }))
   }
 
-  it('refuses whoever asked for the run or gave it input, admins too, and records it', async () => {
+  it('refuses whoever asked for the run or gave it input, admins too, and records it', { tags: ['git'] }, async () => {
     await ok('admin', 'POST', '/v1/access/principals', { principal: 'dora', roles: ['operator', 'approver'] })
     keys.set('dora', (await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/dora/keys', {})).key)
     const asked = await start('dora')
@@ -290,7 +290,7 @@ describe('separation of duties', () => {
     expect(rows).toHaveLength(3)
   })
 
-  it('counts those who asked for the run from which it was forked', async () => {
+  it('counts those who asked for the run from which it was forked', { tags: ['git'] }, async () => {
     const source = await start('dora')
     const body = { event: 1, drive: true, workspace: world.workspace() }
     const { runId } = await ok<{ runId: string }>('operator', 'POST', `/v1/runs/${source}/fork`, body)
@@ -303,7 +303,7 @@ describe('separation of duties', () => {
     expect(await codeOf(await send('admin', 'POST', '/v1/runs', { body }))).toBe('NOT_YOUR_OWN')
   })
 
-  it('ends when an admin lifts the rule', async () => {
+  it('ends when an admin lifts the rule', { tags: ['git'] }, async () => {
     await ok('admin', 'PUT', '/v1/access/rules', { separation: false })
     expect(await approve('dora', await pending(await start('dora')))).toBeNull()
     await ok('admin', 'PUT', '/v1/access/rules', { separation: true })
@@ -324,7 +324,9 @@ describe('a viewer', () => {
 })
 
 describe('an operator', () => {
-  it('cannot start a run without a sandbox, whose commands could read the token, nor fork one', async () => {
+  it('cannot start a run without a sandbox, whose commands could read the token, nor fork one', {
+    tags: ['git'],
+  }, async () => {
     const body = { task: 'write it', model: world.model, policy: { sandboxed: false } }
     expect(await codeOf(await send('operator', 'POST', '/v1/runs', { body }))).toBe('FORBIDDEN')
     const { runId } = await ok<{ runId: string }>('admin', 'POST', '/v1/runs', {

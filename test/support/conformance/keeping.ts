@@ -76,13 +76,13 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'keys',
     says: 'a request that found nothing to do is noted under its key',
-    test: runtime('keys'),
+    test: runtime('idempotency-keys'),
     fault: fault('domain/agent/decide/decide.ts', 'decideAgent', replace('condition', 'isKeyed', 'false')),
   },
   {
     rule: 'keys',
     says: 'a key is known after hundreds of others',
-    test: runtime('keys'),
+    test: runtime('idempotency-keys'),
     fault: fault('domain/stream/runtime/idempotency-keys.ts', 'has', replace('call', 'isRepeated get', 'false')),
   },
   {
