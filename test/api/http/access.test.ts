@@ -291,6 +291,7 @@ describe('separation of duties', () => {
     await ok('dora', 'POST', `/v1/runs/${admins}/input`, { text: 'be quick' })
     expect(await approve('dora', await pending(admins))).toBe('NOT_YOUR_OWN')
     await world.services.uses.record()
+    await world.services.read.caughtUp()
     const { rows } = await ok<{ rows: unknown[][] }>('admin', 'POST', '/v1/sql', {
       sql: "select principal, run_id, sum(count) from access_uses where reason = 'NOT_YOUR_OWN' group by 1, 2 order by 3, 1, 2",
     })
