@@ -39,7 +39,7 @@ const EXCHANGE = '/v1/session'
 
 /**
  * The identity of each request (null: access is off), and the function that identifies its sender again. `again` rejects
- * when the sender may not go on.
+ * when the key or session has ended.
  */
 const identities = new WeakMap<
   Context,
@@ -160,7 +160,7 @@ async function mayGoOn(c: Context, right: Right): Promise<boolean> {
   return identity !== undefined && (identity === null || identity.rights.has(right))
 }
 
-/** Answers that can go on for as long as the client listens. */
+/** The media types of event streams, which end only when the client leaves. */
 const FOLLOWING = /^(text\/event-stream|application\/x-ndjson)/
 /** The time between two checks of a stream, in ms. A silent stream has a heartbeat, so it is checked too. */
 const CHECK_MS = 1_000

@@ -65,7 +65,7 @@ const aboutOf = (version: string) => ({
 /** OpenAPI documents by version. All apps have the same routes, and a document takes about 30 ms to generate. */
 const documents = new Map<string, ReturnType<ReturnType<typeof newApp>['getOpenAPI31Document']>>()
 
-/** Ends the body of an answer to HEAD, which would otherwise go on, such as a stream of events. */
+/** Cancels the body of an answer to HEAD. An event stream would otherwise never end. */
 const withoutBody: MiddlewareHandler = async (c, next) => {
   await next()
   if (c.req.method === 'HEAD') await c.res.body?.cancel()

@@ -46,14 +46,10 @@ export type AccessCommand =
       readonly reads: readonly Read[]
       readonly refused: readonly (Read & { readonly code: string })[]
       readonly failed: readonly z.infer<(typeof accessBodies)['login_failed']>[]
-      readonly usedFrom: readonly { readonly key: string; readonly address: string }[]
     }
 
-/** The most addresses that are recorded for one key. */
-export const MAX_ADDRESSES = 100
-
 export function decideAccess(state: AccessState | null, command: AccessCommand, emit: Emit<typeof accessBodies>): void {
-  if (command.kind === 'record_uses') return decideUses(state, command, emit)
+  if (command.kind === 'record_uses') return recordUses(command, emit)
   if (command.kind === 'begin') {
     if (state?.begun) throw new StreamError('ACCESS_EXISTS', 'access was set up before; use a key of an admin')
     mustBeFree(state, command.admin.principal)
@@ -117,18 +113,13 @@ export function decideAccess(state: AccessState | null, command: AccessCommand, 
   }
 }
 
-function decideUses(
-  state: AccessState | null,
-  { reads, refused, failed, usedFrom }: Extract<AccessCommand, { kind: 'record_uses' }>,
+function recordUses(
+  { reads, refused, failed }: Extract<AccessCommand, { kind: 'record_uses' }>,
   emit: Emit<typeof accessBodies>,
 ): void {
   for (const read of reads) emit('read_audited', { ...read })
   for (const one of refused) emit('request_refused', { ...one })
   for (const one of failed) emit('login_failed', one)
-  for (const { key, address } of usedFrom) {
-    const known = (state && entry(state.addresses, key)) ?? []
-    if (!known.includes(address) && known.length < MAX_ADDRESSES) emit('key_used_from', { key, address })
-  }
 }
 
 const rolesOf = (table: typeof ROLE_TABLE) =>

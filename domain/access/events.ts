@@ -68,7 +68,6 @@ export const accessBodies = {
     address: z.string().min(1).nullable(),
     count: z.int().positive(),
   }),
-  key_used_from: z.strictObject({ key: KeyId, address: z.string().min(1) }),
 } as const
 
 export type AccessEvent = EventsOf<typeof accessBodies & typeof erasureEvents>

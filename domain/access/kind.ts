@@ -24,6 +24,5 @@ export const access = defineKind({
     principal_removed: (body) => ({ ...body, reason: null }),
     key_revoked: (body) => ({ ...body, reason: null }),
     login_failed: (body) => ({ ...body, address: null }),
-    key_used_from: (body) => ({ ...body, address: ERASED }),
   },
 })

@@ -4,7 +4,7 @@ import { sha256 } from '../log/ids.ts'
 import { instantOf } from '../log/instant.ts'
 import { appendRoot, EMPTY_ROOT, type Root } from '../log/root.ts'
 import type { EventsOf } from '../stream/emitter.ts'
-import { EMPTY, entries, entry, type Table, withEntry } from '../stream/table.ts'
+import { EMPTY, entry, type Table, withEntry } from '../stream/table.ts'
 import type { accessBodies, Subject } from './events.ts'
 import { type Right, ROLES, type Role } from './rights.ts'
 
@@ -41,8 +41,6 @@ export interface AccessState {
   readonly keys: Table<AccessKey>
   readonly admins: number
   readonly separation: boolean
-  /** The addresses from which each key was used, by key. */
-  readonly addresses: Table<readonly string[]>
   /** A root hash over the bodies of all events in order. The digest covers it instead of every principal and key. */
   readonly changes: Root
 }
@@ -52,7 +50,7 @@ export const ACCESS_FOLD = 1
 
 const NONE: AccessState = {
   ...{ begun: false, roles: {}, principals: EMPTY, keys: EMPTY, admins: 0 },
-  ...{ separation: true, addresses: EMPTY, changes: EMPTY_ROOT },
+  ...{ separation: true, changes: EMPTY_ROOT },
 }
 
 /** The state after an event. Throws if the event cannot follow. */
@@ -100,10 +98,6 @@ function changed(state: AccessState, { type, body }: EventsOf<typeof accessBodie
     }
     case 'rules_changed':
       return { ...state, separation: body.separation }
-    case 'key_used_from': {
-      const known = entry(state.addresses, body.key) ?? []
-      return { ...state, addresses: withEntry(state.addresses, body.key, [...known, body.address]) }
-    }
     default:
       return state
   }
@@ -126,12 +120,6 @@ export function currentPrincipal(state: AccessState, id: string): Principal | un
   const principal = entry(state.principals, id)
   return principal?.removed ? undefined : principal
 }
-
-/** The principal of a subject of an OpenID Connect issuer. */
-export const principalOfSubject = (state: AccessState, { issuer, subject }: z.infer<typeof Subject>) =>
-  entries(state.principals).find(
-    (one) => !one.removed && one.subject?.issuer === issuer && one.subject.subject === subject,
-  )
 
 /** Whether a key has expired. `now`: in ms since the epoch. */
 export const isExpired = ({ expiresAt }: AccessKey, now: number): boolean =>

@@ -54,8 +54,6 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
       const { key, reason, address, count } = event.body
       return use({ key, reason, address }, count)
     }
-    case 'key_used_from':
-      return use({ key: event.body.key, address: event.body.address }, 1)
     default:
       return []
   }

@@ -66,7 +66,7 @@ export const accessTables = {
     columns: {
       access: 'text!',
       revision: 'integer!',
-      /** read_audited, request_refused, login_failed, key_used_from. */
+      /** read_audited, request_refused, login_failed. */
       type: 'text!',
       principal: 'text',
       key: 'text',

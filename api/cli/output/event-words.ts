@@ -179,7 +179,6 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   read_audited: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.run) },
   request_refused: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.code, p.run) },
   login_failed: { tone: 'other', line: (p) => parts(`${p.count} ×`, p.reason, p.key, p.address) },
-  key_used_from: { tone: 'other', line: (p) => parts(p.key, p.address) },
   agent_started: {
     tone: 'end',
     line: ({ spec }) => parts(spec.role?.name, spec.models.requested, spec.workspace?.path),

@@ -97,7 +97,7 @@ export class AccessUses {
     if (reads.length + refused.length + failed.length === 0) return
     const { mailbox, random } = this.#ports
     const by = { kind: 'system', id: 'access' } as const
-    const command: Recorded = { kind: 'record_uses', reads, refused, failed, usedFrom: [] }
+    const command: Recorded = { kind: 'record_uses', reads, refused, failed }
     try {
       await mailbox.submit(command, { by, commandId: `uses:${hex(random.bytes(16))}` }, { fact: false })
     } catch (error) {
