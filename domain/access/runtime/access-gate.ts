@@ -1,3 +1,4 @@
+import { LogError } from '../../log/errors.ts'
 import { hex } from '../../log/ids.ts'
 import type { Clock, Random } from '../../ports/index.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
@@ -55,7 +56,11 @@ export class AccessGate {
       this.#reading ??= mailbox.refresh().finally(() => {
         this.#reading = null
       })
-      await this.#reading
+      await this.#reading.catch((error: unknown) => {
+        // While the log cannot be reached, nobody can record a change either. Reads of the tables go on.
+        const isOutage = error instanceof LogError && error.code === 'LOG_UNAVAILABLE'
+        if (!isOutage || this.#readAt === Number.NEGATIVE_INFINITY) throw error
+      })
       this.#readAt = now
     }
     if (this.known !== null && !this.#rolesDefined && this.#ports.writes) {
