@@ -13,7 +13,13 @@ import { proof } from './proof/kind.ts'
 import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 
-const OWN = [agent, document, gateway, external, context, memory, proof, access] as const
+const OWN = { agent, document, gateway, external, context, memory, proof, access } as const
+
+/** A kind of stream of keepup itself. */
+export type OwnKind = keyof typeof OWN
+
+/** The aggregate of an own kind, with the types of its state and events. */
+export const ownAggregate = <K extends OwnKind>(kind: K): (typeof OWN)[K] => OWN[kind]
 
 /** The bodies of the events in streams without a state: `log-meta`, and claims of idempotency keys. */
 interface StatelessBodies {
@@ -23,7 +29,7 @@ interface StatelessBodies {
 }
 
 type Stored =
-  | ReturnType<(typeof OWN)[number]['decode']>
+  | ReturnType<(typeof OWN)[OwnKind]['decode']>
   | { [T in keyof StatelessBodies]: { type: T; body: StatelessBodies[T] } }[keyof StatelessBodies]
 
 /** A type of event that keepup itself writes to some stream. */
@@ -48,7 +54,7 @@ export function addKind(aggregate: AnyAggregate): void {
   kinds.set(kind, aggregate)
 }
 
-for (const one of OWN) addKind(one)
+for (const one of Object.values(OWN)) addKind(one as AnyAggregate)
 
 /** The aggregate of a stream. Throws for a kind that this program does not know. */
 export function aggregateOf(stream: string): AnyAggregate {

@@ -1,9 +1,18 @@
+export {
+  type Aged,
+  type AgedPlace,
+  agedSubjects,
+  type Participation,
+  participationsIn,
+  sumsOfUses,
+} from './access/queries.ts'
 export { listApprovals } from './agent/queries/approvals.ts'
-export { approvalArguments, argumentsOf } from './agent/queries/arguments.ts'
+export { type ApprovalSubject, approvalSubject, argumentsOf } from './agent/queries/arguments.ts'
 export { listArtifacts } from './agent/queries/artifacts.ts'
 export { listDoubts, listQuestions, type OpenCall } from './agent/queries/asks.ts'
 export { findCheckpoint, type StoredCheckpoint, selectCheckpoints, usageAt } from './agent/queries/checkpoints.ts'
 export { type CostFigures, type CostGrouping, costBy } from './agent/queries/cost.ts'
+export { type CallDecisionWithSupports, selectDecisions } from './agent/queries/decisions.ts'
 export type { MachineStateName } from './agent/queries/machine-state.ts'
 export { type MessageRow, selectMessages } from './agent/queries/messages.ts'
 export { type Figures, numbersOf } from './agent/queries/numbers/index.ts'
@@ -15,6 +24,7 @@ export { listRestoring } from './agent/queries/restoring.ts'
 export { type AgentTreeNode, agentHeads, agentTree, type RunShown, showRun, showTree } from './agent/queries/run.ts'
 export type { RunFilter, RunStatusName } from './agent/queries/run-filter.ts'
 export { type RunSummary, type RunsPage, selectRuns } from './agent/queries/runs.ts'
+export { supportersOfCall, withSupports } from './agent/queries/supports.ts'
 export { type UsageSum, usageBy } from './agent/queries/usage.ts'
 export { type WaitingReason, waitingOf } from './agent/queries/waiting.ts'
 export { agentChanges } from './agent/rows/index.ts'

@@ -142,6 +142,11 @@ export class Projections {
     return this.#home.read(query)
   }
 
+  /** Like {@link read}, but `query` may await anything and delays no other answer. */
+  readApart<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    return this.#home.readApart?.(query) ?? this.#home.read(query)
+  }
+
   /** Reads a parked stream again. True: the stream is no longer parked. */
   async release(stream: string): Promise<boolean> {
     await this.#switching

@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { parseCheckpoint } from '../../domain/log/proof/checkpoint.ts'
 import { splitNote } from '../../domain/log/proof/note.ts'
-import type { AnchorKeeper, SignedHead } from '../../domain/ports/proof.ts'
-import { git } from '../workspace/git.ts'
+import type { AnchorKeeper, AnchorPlace, SignedHead } from '../../domain/ports/proof.ts'
+import { type GitPlace, git } from '../workspace/git.ts'
 import { syncNames, writeDurably } from './durable.ts'
 
 /** Checkpoints in the order of their sizes: `000000001000.checkpoint` covers 1,000 events. */
@@ -24,26 +24,37 @@ async function write(target: string, head: SignedHead): Promise<string> {
   const folder = folderOf(target, head.origin)
   await mkdir(folder, { recursive: true })
   const path = join(folder, nameOf(head))
-  await writeDurably(path, head.note).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') {
-      await rm(path, { force: true })
-      throw error
-    }
-    const held = await readFile(path, 'utf8')
-    // A process died while it wrote the file.
-    if (held !== head.note && head.note.startsWith(held)) return writeFile(path, head.note, { flush: true })
-    if (rootOf(held) !== rootOf(head.note))
-      throw new Error(
-        `${path} holds another head of ${head.size} events; the log was written anew: run keepup verify --anchors`,
-      )
+  const held = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
   })
+  // The beginning of the note is left of a write that a full disk or an older program broke off.
+  if (held === null || head.note.startsWith(held)) await replace(path, head.note)
+  else if (rootOf(held) !== rootOf(head.note))
+    throw new Error(
+      `${path} holds another head of ${head.size} events; the log was written anew: run keepup verify --anchors`,
+    )
   await syncNames(folder)
   return path
 }
 
+/** Writes a whole file or none: an unfinished write has a name that no reader takes for a checkpoint. */
+async function replace(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${process.pid}`
+  await rm(unfinished, { force: true })
+  try {
+    await writeDurably(unfinished, text)
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
 const rootOf = (note: string): string => Buffer.from(parseCheckpoint(splitNote(note).text).root).toString('hex')
 
-async function held(target: string, origin: string): Promise<string[]> {
+/** The paths of the checkpoints of an origin, the largest last. */
+async function checkpoints(target: string, origin: string): Promise<string[]> {
   await mustExist(target)
   const folder = folderOf(target, origin)
   const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -51,7 +62,18 @@ async function held(target: string, origin: string): Promise<string[]> {
     throw error
   })
   const names = entries.filter((name) => name.endsWith('.checkpoint')).sort()
-  return Promise.all(names.slice(-MAX_READ).map((name) => readFile(join(folder, name), 'utf8')))
+  return names.slice(-MAX_READ).map((name) => join(folder, name))
+}
+
+async function held({ target }: AnchorPlace, origin: string): Promise<string[]> {
+  return Promise.all((await checkpoints(target, origin)).map((path) => readFile(path, 'utf8')))
+}
+
+async function* later({ target }: AnchorPlace, origin: string, size: number): AsyncGenerator<string> {
+  for (const path of (await checkpoints(target, origin)).reverse()) {
+    if (Number.parseInt(basename(path), 10) <= size) return
+    yield await readFile(path, 'utf8')
+  }
 }
 
 /** Writes each head into a file of a folder elsewhere, such as a mounted share or a write-once disk. */
@@ -60,20 +82,53 @@ export const anchorFolder: AnchorKeeper = {
     await write(target, head)
     return { checkpoint: head.note, receipt: null }
   },
-  held: ({ target }, origin) => held(target, origin),
+  held,
+  later,
+}
+
+const gitPlace = (program: string, target: string): GitPlace => {
+  const repository = join(target, '.git')
+  return { program, repository, index: join(repository, 'index'), workTree: target }
+}
+
+async function mustBeRepository({ repository, workTree }: GitPlace): Promise<void> {
+  if (!(await stat(repository).catch(() => null))?.isDirectory())
+    throw new Error(`${workTree} is no git repository with a work tree; create it: git init ${workTree}`)
+}
+
+/** The committed checkpoints of an origin as git names them, the largest last. Files of the work tree do not count. */
+async function committed(place: GitPlace, origin: string): Promise<string[]> {
+  await mustBeRepository(place)
+  const head = await git(place, ['rev-parse', '--quiet', '--verify', 'HEAD'], { allowed: [0, 1] })
+  if (head.length === 0) return []
+  const listed = await git(place, ['ls-tree', '-z', '--name-only', 'HEAD', '--', `${folderOf('', origin)}/`])
+  const paths = listed.toString('utf8').split('\0')
+  return paths
+    .filter((path) => path.endsWith('.checkpoint'))
+    .sort()
+    .slice(-MAX_READ)
+    .map((path) => `HEAD:${path}`)
+}
+
+/** The texts of committed files, read by one process. */
+async function blobs(place: GitPlace, names: readonly string[]): Promise<string[]> {
+  const input = names.map((name) => Buffer.from(`${name}\n`))
+  const out = await git(place, ['cat-file', '--batch'], { input })
+  const texts: string[] = []
+  for (let at = 0; at < out.length; ) {
+    const end = out.indexOf('\n', at)
+    const size = Number(out.subarray(at, end).toString('utf8').split(' ').at(-1))
+    texts.push(out.subarray(end + 1, end + 1 + size).toString('utf8'))
+    at = end + size + 2
+  }
+  return texts
 }
 
 /** Commits each head to a git repository with a work tree. The receipt is the id of the commit. A person pushes it. */
 export const anchorGit = (program: () => string): AnchorKeeper => ({
   async keep({ target }, head) {
-    const place = {
-      program: program(),
-      repository: join(target, '.git'),
-      index: join(target, '.git', 'index'),
-      workTree: target,
-    }
-    if (!(await stat(place.repository).catch(() => null))?.isDirectory())
-      throw new Error(`${target} is no git repository with a work tree; create it: git init ${target}`)
+    const place = gitPlace(program(), target)
+    await mustBeRepository(place)
     const path = await write(target, head)
     const settings = ['user.name=keepup', 'user.email=keepup@localhost', 'commit.gpgSign=false']
     await git(place, ['add', '--', path], { settings })
@@ -82,5 +137,15 @@ export const anchorGit = (program: () => string): AnchorKeeper => ({
     const receipt = await git(place, ['rev-parse', 'HEAD'])
     return { checkpoint: head.note, receipt: Buffer.from(receipt.toString('utf8').trim()) }
   },
-  held: ({ target }, origin) => held(target, origin),
+  async held({ target }, origin) {
+    const place = gitPlace(program(), target)
+    return blobs(place, await committed(place, origin))
+  },
+  async *later({ target }, origin, size) {
+    const place = gitPlace(program(), target)
+    for (const name of (await committed(place, origin)).reverse()) {
+      if (Number.parseInt(basename(name), 10) <= size) return
+      yield* await blobs(place, [name])
+    }
+  },
 })

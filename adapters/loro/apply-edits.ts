@@ -17,13 +17,14 @@ export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generato
     if (n % AT_ONCE === AT_ONCE - 1) yield
     if (edit.kind === 'replace') {
       index.changing(edit.spanId)
-      replace(index.text(edit.spanId), edit.runs)
+      replaceText(index.text(edit.spanId), edit.runs)
     } else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
     else yield* insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
   }
 }
 
-function replace(text: LoroText | null, runs: readonly TextRun[]): void {
+/** Makes a text have these runs by the smallest change. */
+export function replaceText(text: LoroText | null, runs: readonly TextRun[]): void {
   if (text === null) throw new Error('the span has no text')
   const before = text.toDelta()
   const change = textChange(before, toDelta(runs), MARKS)
@@ -66,16 +67,22 @@ function* insert(index: BlockIndex, at: number, blocks: readonly DocumentBlock[]
   for (const [i, block] of blocks.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) yield
     const map = index.list.insertContainer(at + i, new LoroMap())
-    map.set('id', block.id)
-    map.set('type', block.type)
-    map.set('attrs', block.attrs)
-    if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
-    else if (block.type !== 'divider') write(map, block.text)
+    fillBlock(map, block)
     index.inserted(map)
   }
 }
 
-function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
+/** Writes a block into an empty map. */
+export function fillBlock(map: LoroMap, block: DocumentBlock): void {
+  map.set('id', block.id)
+  map.set('type', block.type)
+  map.set('attrs', block.attrs)
+  if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
+  else if (block.type !== 'divider') write(map, block.text)
+}
+
+/** Writes the rows of a table into an empty list. */
+export function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
   for (const row of rows) {
     const cells = list.pushContainer(new LoroList())
     for (const { text, ...attrs } of row) {

@@ -52,6 +52,13 @@ export class BlockIndex {
     return path[1]
   }
 
+  /** The id of several blocks, if there is one. */
+  ambiguousId(): string | null {
+    this.#containers ??= this.#read()
+    for (const [id, containers] of this.#containers) if (containers.size > 1 && this.#live(id).length > 1) return id
+    return null
+  }
+
   /** Every element of the list. An unchanged block is the same object as in the previous call. */
   blocks(): ReadBlock[] {
     const before = this.#blocks

@@ -12,6 +12,7 @@ import { isReadable } from './read-block.ts'
 export function outsideModel(doc: LoroDoc, index: BlockIndex, changes: readonly JsonChange[]): string | null {
   const list = index.list.id
   const touched = new Set<ContainerID>()
+  let moves = false
   for (const { ops } of changes)
     for (const { container, content } of ops) {
       if (container !== list) {
@@ -22,8 +23,11 @@ export function outsideModel(doc: LoroDoc, index: BlockIndex, changes: readonly 
         const made = containersIn(values)
         if (made.length < values.length) return 'it puts a value that is no block into the list of blocks'
         for (const block of made) touched.add(block as ContainerID)
-      }
+      } else if (content.type === 'move') moves = true
     }
+  // A move brings back a block that another person deleted at the same time. That person may have made another with its id.
+  const twice = moves ? index.ambiguousId() : null
+  if (twice !== null) return `it brings back a block of which there is another: ${JSON.stringify(twice.slice(0, 64))}`
   const checked = new Set<ContainerID>()
   for (const id of touched) {
     const block = blockOf(doc.getContainerById(id), list)

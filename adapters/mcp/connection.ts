@@ -41,6 +41,7 @@ export interface ConnectionOptions {
 export interface CallContext {
   readonly signal: AbortSignal
   readonly onOutput?: (text: string) => void
+  readonly traceParent?: () => Promise<string | null>
 }
 
 type Live = { readonly client: Client; readonly transport: Transport }
@@ -90,8 +91,9 @@ export class McpConnection {
     this.#mustBeUnchanged(tool)
     const { timeoutMs } = this.#options.settings
     try {
+      const traceparent = (await context.traceParent?.()) ?? null
       const answer = await client.callTool(
-        { name: tool.name, arguments: args },
+        { name: tool.name, arguments: args, ...(traceparent !== null && { _meta: { traceparent } }) },
         {
           signal,
           timeout: timeoutMs,

@@ -117,12 +117,23 @@ export class SqliteTreeStore implements TreeStore {
   /** The chain hashes of the leaves `from` to `to`, exclusive. */
   async #leaves(from: number, to: number): Promise<string[]> {
     const found: string[] = []
-    const runs = this.#sql.runs.all(to, from).map((row) => ({ leaf: Number(row.leaf), position: Number(row.position) }))
-    for (const [at, { leaf, position }] of runs.entries()) {
-      const [start, end] = [Math.max(from, leaf), Math.min(to, runs[at + 1]?.leaf ?? to)]
-      found.push(...(await this.#hashes(position + start - leaf, position + end - leaf - 1)))
-    }
+    for (const { position, count } of this.#runs(from, to))
+      found.push(...(await this.#hashes(position, position + count - 1)))
     return found
+  }
+
+  async positions(first: number, count: number): Promise<readonly number[]> {
+    const end = Math.min(first + count, (await this.load())?.edge.size ?? 0)
+    return this.#runs(first, end).flatMap((run) => Array.from({ length: run.count }, (_, n) => run.position + n))
+  }
+
+  /** The runs of leaves at adjacent positions among the leaves `from` to `to`, exclusive. */
+  #runs(from: number, to: number): { readonly position: number; readonly count: number }[] {
+    const runs = this.#sql.runs.all(to, from).map((row) => ({ leaf: Number(row.leaf), position: Number(row.position) }))
+    return runs.map(({ leaf, position }, at) => {
+      const start = Math.max(from, leaf)
+      return { position: position + start - leaf, count: Math.min(to, runs[at + 1]?.leaf ?? to) - start }
+    })
   }
 
   async indexOf(position: number): Promise<number | null> {

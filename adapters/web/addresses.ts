@@ -71,6 +71,12 @@ const global = listOf(GLOBAL_IPV6)
  */
 export type AddressRule = (address: string) => boolean
 
+const loopback4 = listOf(['127.0.0.0/8'])
+
+/** Whether an address is of this machine. */
+export const isLoopback = (address: string): boolean =>
+  address === '::1' || (isIP(address) === 4 && loopback4.check(address, 'ipv4'))
+
 /** `allow`: addresses and ranges that are allowed although they are not public. */
 export function addressRule(allow: readonly string[]): AddressRule {
   // Use two lists: a list of both families treats a mapped address (`::ffff:10.0.0.1`) as the IPv4 address.

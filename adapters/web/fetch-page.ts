@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { ToolError } from '../../domain/calls/errors.ts'
-import type { AddressRule } from './addresses.ts'
+import { hostOfUrl } from '../../domain/secrets/hosts.ts'
+import { type AddressRule, isLoopback } from './addresses.ts'
 import { ENCODINGS, readBody } from './body.ts'
 import { hostOf, openConnection, type Resolve } from './connection.ts'
 import { requestFailure, statusFailure } from './failures.ts'
@@ -30,6 +31,8 @@ export interface Fetching {
   readonly resolve: Resolve
   readonly limits: FetchLimits
   readonly userAgent: string
+  /** The only host to which requests may go, because the address contains a secret; see `hostOfUrl`. */
+  readonly secretsTo?: string | undefined
 }
 
 /** The longest accepted address, in characters. */
@@ -48,6 +51,7 @@ export async function fetchPage(start: URL, fetching: Fetching, signal: AbortSig
   try {
     for (let redirects = 0; ; redirects++) {
       checkUrl(url)
+      mustBeGranted(url, fetching.secretsTo)
       const response = await get(url, fetching, either)
       try {
         const status = response.statusCode ?? 0
@@ -81,13 +85,24 @@ export function checkUrl(url: URL): void {
     invalid(`port ${url.port} is not one of web servers; expected 80, 443, or 1024 and above`)
 }
 
+/** Throws ToolError SECRET_UNAVAILABLE if an address with a secret, or a redirect of one, leads to another host. */
+function mustBeGranted(url: URL, secretsTo: string | undefined): void {
+  if (secretsTo === undefined || hostOfUrl(url) === secretsTo) return
+  // The address is not told, because a host may contain an altered form of the secret.
+  throw new ToolError(
+    'SECRET_UNAVAILABLE',
+    `the address has a secret for ${secretsTo} and leads to another host or port, or to an unencrypted connection, where ` +
+      'nothing was sent; leave the secret out, or ask for the page that does not redirect',
+  )
+}
+
 function get(url: URL, fetching: Fetching, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
       host: hostOf(url),
       path: `${url.pathname}${url.search}`,
       // Without an agent, connections are neither kept nor shared, and proxy variables have no effect.
-      createConnection: () => openConnection(url, fetching.mayConnect, fetching.resolve),
+      createConnection: () => openConnection(url, ruleFor(url, fetching), fetching.resolve),
       headers: {
         host: url.host,
         accept: 'text/html,application/xhtml+xml,application/pdf,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1',
@@ -106,6 +121,12 @@ function get(url: URL, fetching: Fetching, signal: AbortSignal): Promise<Incomin
     request.end()
   })
 }
+
+/** A secret goes unencrypted to this machine only, to which the name must also lead. */
+const ruleFor = ({ protocol }: URL, { mayConnect, secretsTo }: Fetching): AddressRule =>
+  secretsTo === undefined || protocol === 'https:'
+    ? mayConnect
+    : (address) => isLoopback(address) && mayConnect(address)
 
 async function pageOf(url: URL, status: number, response: IncomingMessage, limits: FetchLimits): Promise<FetchedPage> {
   const failure = statusFailure(url.host, status, response.headers)

@@ -50,8 +50,9 @@ export function readUrlTool(options: ReadUrlOptions = {}): Tool {
     async run({ url: asked }, context) {
       const url = new URL(asked)
       checkUrl(url)
-      const page = await fetchPage(url, fetching, context.signal)
-      const text = await textOf(page, convertLimits, context.signal)
+      const { secretsTo, signal } = context
+      const page = await fetchPage(url, { ...fetching, secretsTo }, signal)
+      const text = await textOf(page, convertLimits, signal)
       // Redact before truncating: a cut could split a secret.
       const redacted = context.redact ? context.redact(text) : text
       const hint = (head: string) => context.readOn?.(byteLength(head)) ?? 'the rest is not shown'

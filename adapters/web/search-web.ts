@@ -14,7 +14,7 @@ const GRACE_MS = 5_000
 const [TITLE_BYTES, SNIPPET_BYTES, DATE_BYTES] = [150, 600, 40]
 
 /** The tool `search_web`: hits of the configured search engine. */
-export const searchWebTool = (engine: WebSearch): Tool =>
+export const searchWebTool = (engine: WebSearch, sendsTo: string | null = null): Tool =>
   defineTool({
     name: 'search_web',
     description:
@@ -28,6 +28,7 @@ export const searchWebTool = (engine: WebSearch): Tool =>
       count: z.int().min(1).max(MAX_COUNT).optional().describe(`How many hits. Default: ${DEFAULT_COUNT}`),
     }),
     effect: 'pure',
+    ...(sendsTo !== null && { sendsTo }),
     timeLimitMs: SEARCH_MS + GRACE_MS,
     async run({ query, count = DEFAULT_COUNT }, context) {
       const hits = await engine.search(query, count, context.signal)

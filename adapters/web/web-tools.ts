@@ -1,4 +1,5 @@
 import type { Tool, WebSearch } from '../../domain/ports/index.ts'
+import { hostOfUrl } from '../../domain/secrets/hosts.ts'
 import { brave } from './brave.ts'
 import { type ReadUrlOptions, readUrlTool } from './read-url.ts'
 import { searchWebTool } from './search-web.ts'
@@ -18,5 +19,7 @@ export function webTools(
   options: Omit<ReadUrlOptions, 'settings'> = {},
 ): readonly Tool[] {
   const read = readUrlTool({ ...options, settings: settings.read })
-  return settings.search === null ? [read] : [read, searchWebTool(searchEngine(settings.search, secret))]
+  const { search } = settings
+  if (search === null) return [read]
+  return [read, searchWebTool(searchEngine(search, secret), hostOfUrl(new URL(search.url)))]
 }

@@ -1,5 +1,5 @@
-import { userInfo } from 'node:os'
 import { Refused, take } from '../http/answers.ts'
+import { accountName } from '../operations/access/account-name.ts'
 import { type Config, loadConfig } from '../process/config/settings.ts'
 import { type Backend, OwnerError } from '../process/owner/backend.ts'
 import { connect, type OpenServices } from '../process/owner/connect.ts'
@@ -14,7 +14,7 @@ export type Format = 'table' | 'json' | 'jsonl'
 
 export interface Stream {
   /** False: the buffer is full; wait for `drain`. */
-  write(text: string): unknown
+  write(text: string, done?: () => void): unknown
   once?(event: 'drain', then: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
@@ -75,11 +75,7 @@ export class Context {
   get by(): string | undefined {
     if (this.config.by !== null) return this.config.by
     if (this.config.key !== null) return undefined
-    try {
-      return userInfo().username
-    } catch {
-      return 'anonymous'
-    }
+    return accountName()
   }
 
   /** True if a person at a terminal can answer questions. */
@@ -169,6 +165,12 @@ export class Context {
     const { stdout } = this.io
     if (stdout.write(text) !== false || stdout.once === undefined) return
     await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
+  }
+
+  /** Resolves when all data has left this process. */
+  async flushed(): Promise<void> {
+    const { stdout } = this.io
+    if (stdout.once !== undefined) await new Promise<void>((resolve) => stdout.write('', resolve))
   }
 
   /** One record in the chosen format. `lines`: its form for people. */

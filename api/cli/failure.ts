@@ -58,6 +58,9 @@ const OPTIONS: Readonly<Record<string, string>> = {
   deadlineMs: 'deadline',
 }
 
+/** Request members that are arguments on the command line, not options. */
+const ARGUMENTS: ReadonlySet<string> = new Set(['principal', 'hold', 'anchor', 'consumer'])
+
 /** The option for a request member: `limits.maxTurns` becomes `--max-turns`. */
 function option(path: string): string {
   const last = path.split('.').findLast((part) => !/^\d*$/.test(part)) ?? ''
@@ -67,7 +70,9 @@ function option(path: string): string {
 
 function asTyped({ message, errors }: Refused): string {
   if (errors.length === 0) return message
-  return errors.map((one) => (one.path === '' ? one.message : `${option(one.path)}: ${one.message}`)).join('; ')
+  const named = (one: Refused['errors'][number]) =>
+    one.in === 'path' || ARGUMENTS.has(one.path) ? one.path : option(one.path)
+  return errors.map((one) => (one.path === '' ? one.message : `${named(one)}: ${one.message}`)).join('; ')
 }
 
 /** The message, code and exit code of a failure. */
@@ -91,6 +96,9 @@ export function explain(error: unknown): Failure {
   if ((error as NodeJS.ErrnoException | null)?.syscall === 'uv_cwd') {
     return failure('the current folder is gone; change to one that exists', 'FAILED')
   }
+  const { code, path } = error as NodeJS.ErrnoException
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined)
+    return failure(`this user may not use ${path}; run the command as the user who owns it, or use the page`, 'FAILED')
   const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return failure(`this should not have happened: ${unexpected}`, 'INTERNAL')
 }

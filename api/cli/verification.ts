@@ -14,7 +14,7 @@ import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { allStreams, runPages } from './follow/pages.ts'
 import { acceptedLines, fetchLossReport, lossLines } from './output/loss-text.ts'
-import { covered, erasedLine, lossLine } from './output/proof-text.ts'
+import { checkpointLine, covered, erasedLine, lossLine, originLine } from './output/proof-text.ts'
 
 /** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
@@ -27,8 +27,11 @@ export function damage(error: unknown): string | null {
 
 interface Verdict {
   readonly ok: boolean
-  /** The last signed head does not contain it. A verification of everything names that fault once, for the log. */
-  readonly contradicted: boolean
+  /**
+   * The last signed head contradicts the log: not at these events, or perhaps at them. A verification of everything
+   * names that fault once, for the log.
+   */
+  readonly contradicted: 'no' | 'elsewhere' | 'here'
 }
 
 interface Found extends Verdict {
@@ -36,8 +39,12 @@ interface Found extends Verdict {
   readonly agents: readonly string[]
 }
 
-/** The exit code of a verification of one run or stream. */
-export const exitOf = ({ ok, contradicted }: Verdict): number => (ok && !contradicted ? EXIT.done : EXIT.verification)
+/** The exit code of a verification of one run or stream. Mentions a contradicted log, which may be another's fault. */
+export function concluded(ctx: Context, { ok, contradicted }: Verdict): number {
+  if (contradicted !== 'no')
+    ctx.note(`the log as a whole contradicts its last signed head; what was changed: ${ctx.command('verify')}`)
+  return ok && contradicted !== 'here' ? EXIT.done : EXIT.verification
+}
 
 /** Verifies one run. A run with an unreadable log is broken. */
 export async function verifyOneRun(ctx: Context, id: string, agent?: string): Promise<Found> {
@@ -47,7 +54,7 @@ export async function verifyOneRun(ctx: Context, id: string, agent?: string): Pr
     const why = damage(error)
     if (why === null) throw error
     ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
-    return { ok: false, contradicted: false, agents: [id] }
+    return { ok: false, contradicted: 'no', agents: [id] }
   }
 }
 
@@ -62,7 +69,7 @@ async function proveRun(ctx: Context, id: string, agent: string | undefined): Pr
   noteRows(ctx, found.agents)
   return {
     ok: found.ok,
-    contradicted: found.agents.some(isContradicted),
+    contradicted: contradiction(found.agents),
     agents: found.agents.map(({ agentId }) => agentId),
   }
 }
@@ -78,12 +85,19 @@ interface Proof {
   readonly problems: readonly { readonly revision: number; readonly code: string; readonly message: string }[]
 }
 
-const isContradicted = ({ proof }: Pick<Proof, 'proof'>): boolean => proof !== null && proof.fault !== null
+export function contradiction(proofs: readonly Pick<Proof, 'proof'>[]): Verdict['contradicted'] {
+  const faults = proofs.flatMap(({ proof }) => (proof?.fault ? [proof] : []))
+  if (faults.length === 0) return 'no'
+  return faults.every(({ elsewhere }) => elsewhere) ? 'elsewhere' : 'here'
+}
+
+/** The fault of the last signed head, as a line of a proof. */
+export const headLines = ({ proof }: Pick<Proof, 'proof'>): string[] => (proof?.fault ? [`  HEAD: ${proof.fault}`] : [])
 
 const proofLines = (name: string, proof: Proof): string[] => [
   `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')} (${covered(proof.proof)}), ` +
     `${digests(proof)}, head ${proof.head}`,
-  ...(proof.proof?.fault ? [`  HEAD: ${proof.proof.fault}`] : []),
+  ...headLines(proof),
   ...proof.erased.map(erasedLine),
   ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
 ]
@@ -122,12 +136,12 @@ async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof
     const proof = await prove()
     ctx.show(proof, () => proofLines(name, proof))
     noteRows(ctx, [proof])
-    return { ok: proof.ok, contradicted: isContradicted(proof) }
+    return { ok: proof.ok, contradicted: contradiction([proof]) }
   } catch (error) {
     const why = damage(error)
     if (why === null) throw error
     ctx.show({ stream: name, ok: false, damage: why }, () => [`${name}: BROKEN, ${why}`])
-    return { ok: false, contradicted: false }
+    return { ok: false, contradicted: 'no' }
   }
 }
 
@@ -138,13 +152,16 @@ const nameOf = (stream: string): string => {
   return name === undefined ? `stream ${stream}` : `${name} ${idOf(stream)}`
 }
 
-interface VerifyOptions {
+export interface VerifyOptions {
   /** Also ask the anchors which heads they keep now. */
   readonly anchors: boolean
+  /** A checkpoint and a verifier key of the log that the person kept. */
+  readonly checkpoint?: string
+  readonly vkey?: string
 }
 
 /** Whether the log contains every known event at every position, and the tables list its streams. */
-async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<boolean> {
+async function verifyLog(ctx: Context, options: VerifyOptions): Promise<boolean> {
   const { loss, accepted = [] } = await fetchLossReport(ctx, true)
   if (loss !== null || accepted.length > 0)
     ctx.show({ ok: loss === null, loss, accepted }, () => [
@@ -156,21 +173,26 @@ async function verifyLog(ctx: Context, { anchors }: VerifyOptions): Promise<bool
     ctx.show(found, () => found.problems.map(({ code, message }) => `${code}: ${message}`))
     noteRows(ctx, [{ problems: found.problems.map((one) => ({ ...one, revision: 0 })) }])
   }
-  const heads = await printHeadVerdict(ctx, anchors)
+  const heads = await printHeadVerdict(ctx, options)
   return (await verifyMeta(ctx)) && heads && loss === null && found.ok
 }
 
-/** Verifies the signed heads, the keys and the anchors. `anchors`: also asks the anchors what they hold now. */
-export async function printHeadVerdict(ctx: Context, anchors: boolean): Promise<boolean> {
-  const query = anchors ? ({ anchors: 'true' } as const) : {}
+/** Verifies the signed heads, the keys and the anchors. */
+export async function printHeadVerdict(ctx: Context, { anchors, ...kept }: VerifyOptions): Promise<boolean> {
+  const query = { ...kept, ...(anchors && ({ anchors: 'true' } as const)) }
   const found = await take((await ctx.client('read')).v1.proof.verify.$get({ query }))
-  const { events, signed, anchored, heads } = found
-  const proof = heads === 0 && anchored === 0 ? null : coverageOf(events, signed, anchored)
+  const { events, signed, recorded, anchored, heads, checkpoint } = found
+  const proof = heads === 0 && recorded === 0 ? null : coverageOf(events, signed, recorded, anchored)
   ctx.show({ heads: found }, () => [
     `heads: ${found.ok ? 'hold' : 'BROKEN'}, ${counted(events, 'event')} (${covered(proof)})`,
     ...found.problems.map(({ code, message }) => `  ${code}: ${message}`),
     ...found.losses.map(lossLine),
+    ...found.origins.flatMap(originLine),
+    ...(found.unasked ?? []).map(({ anchor, kind, why }) => `  not asked: the anchor ${anchor} (${kind}), ${why}`),
+    ...(checkpoint === undefined ? [] : [checkpointLine(checkpoint)]),
   ])
+  if (!anchors && recorded > anchored)
+    ctx.note(`the log itself says that events are anchored: ${ctx.command('verify', '--anchors')} asks the anchors`)
   return found.ok
 }
 

@@ -7,6 +7,8 @@ Formats: c2sp.org/signed-note, tlog-checkpoint, tlog-cosignature, tlog-proof and
 import base64, hashlib, json, pathlib, re, sys, tarfile, time
 def require(fact, message):
     if not fact: raise ValueError(message)
+def plain(text): return ascii(text)[1:-1]
+def why(error): return f'{error.args[0]} is missing' if isinstance(error, KeyError) else str(error)
 def sha256(data): return hashlib.sha256(data).digest()
 def encode(data): return base64.b64encode(data).decode()
 def decode(text):
@@ -51,10 +53,10 @@ def verify_signature(key, message, signature):
         require(seconds < 253402300800, 'a cosignature after the year 9999')
         message = b'cosignature/v1\ntime %d\n' % seconds + message
         print('cosigned:', time.strftime('at %Y-%m-%d %H:%M:%S UTC', time.gmtime(seconds)))
-    require(ed25519(public, message, signature), 'the signature of ' + ascii(name) + ' is wrong')
+    require(ed25519(public, message, signature), f'the signature of {name} is wrong')
     files = ('key', bytes.fromhex('302a300506032b6570032100') + public), ('text', message), ('sig', signature)
     copies = ''.join(f' && echo {encode(data)} | base64 -d >$d/{file}' for file, data in files)
-    print('signed: by', ascii(name) + '; for a second opinion run:\n  d=$(mktemp -d)' + copies, end='')
+    print('signed: by', plain(name) + '; for a second opinion run:\n  d=$(mktemp -d)' + copies, end='')
     print(' && openssl pkeyutl -verify -pubin -keyform DER -inkey $d/key -rawin -in $d/text -sigfile $d/sig')
 def open_note(note, keys):
     """-> text, keys that signed. Raises when a signature of a known key is wrong, or none is there."""
@@ -78,15 +80,15 @@ def open_checkpoint(note, policy):
         elif word == 'witness': witnesses[rest[0]] = parse_vkey(rest[1])
         elif word == 'group': groups[rest[0]] = {'any': 1, 'all': len(rest) - 2}.get(rest[1]) or int(rest[1]), rest[2:]
         elif word == 'quorum' and not quorum: quorum = rest[0]
-        else: require(word[0] == '#', 'not a line of a policy: ' + ascii(word))
+        else: require(word[0] == '#', 'not a line of a policy: ' + ' '.join([word] + rest))
     text, good = open_note(note, logs + list(witnesses.values()))
     match = re.fullmatch('(.+)\n(0|[1-9][0-9]*)\n(.{44})\n(?:.+\n)*', text)
     require(match and any(key in logs and key[0] == match[1] for key in good), 'no checkpoint of a known log')
     cosigned = {name for name, key in witnesses.items() if key in good}
     for name, (threshold, members) in groups.items():
         if len(cosigned.intersection(members)) >= threshold: cosigned.add(name)
-    require(quorum == 'none' or quorum in cosigned, 'too few witnesses cosigned: the policy wants ' + ascii(quorum))
-    print('anchored:', 'cosigned by ' + ascii(sorted(cosigned)) if cosigned else 'by no witness')
+    require(quorum == 'none' or quorum in cosigned, f'too few witnesses cosigned: the policy wants {quorum}')
+    print('anchored:', 'cosigned by ' + plain(', '.join(sorted(cosigned))) if cosigned else 'by no witness')
     return int(match[2]), decode(match[3])
 
 # The tree. A leaf's data is the hash of an event, which is the hash of the hash before it and its header.
@@ -115,28 +117,43 @@ def check_proof(text, policy, digest=None):
     size, root = open_checkpoint(checkpoint, policy)
     event = bytes.fromhex(digest) if digest else sha256(extra)
     require(is_included(index, size, sha256(b'\0' + event), proof, root), 'it does not place the event in the log')
-    print('included: event', index, 'of', size, ascii(extra[32:]) if event == sha256(extra) else '')
+    header = extra[32:].decode('utf8', 'replace') if event == sha256(extra) else ''
+    print('included: event', index, 'of', size, plain(header))
 
 # Packs
 def canonical(value): return json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
-def check_event(event, heads, names):
-    """The event's hash must follow from its header and the hash before it, its body's hash from salt and body."""
+def bodies_in(fact, stream):
+    """The bodies that an erasure fact of a stream names. Of an encrypted fact none is known."""
+    try:
+        fact = json.loads(fact)
+        return {(stream, one['revision'], one['bodyHash'], fact['reason']) for one in fact['bodies']}
+    except Exception: return set()
+def check_event(event, heads, names, said, shown):
+    """The event's hash must follow from its header and the hash before it, its body's hash from salt and body.
+    `said` gets a body that the event calls erased, `shown` the bodies that an erasure fact names."""
     header, stream, revision = event['header'], event['header']['stream'], event['header']['revision']
-    (last, before), heads[stream] = heads.get(stream, (-1, '0' * 64)), (revision, event['hash'])
+    (last, before, _), heads[stream] = heads.get(stream, (-1, '0' * 64, 0)), (revision, event['hash'], event['index'])
     if revision != last + 1: before = event.get('previous')
     require(revision > last and before, 'the event before it is missing')
     sealed = sha256(bytes.fromhex(before) + canonical(header)).hex()
     require(len(before) == 64 and sealed == event['hash'], 'its hash does not follow from it')
     salt, body, digest = decode(event['salt'] or ''), decode(event['body'] or ''), header['body']['hash']
-    blob = not event.get('absent') and digest
-    if event['body'] is not None:
+    blob = digest
+    if 'absent' in event:
+        absent, reason, blob = event['absent'], event['absent'].get('reason'), None
+        is_erased = isinstance(reason, str) and absent == {'why': 'erased', 'reason': reason}
+        if is_erased: said.append((stream, revision, digest, reason))
+        is_reason = event['body'] is None and (is_erased or absent == {'why': 'withheld'})
+        require(is_reason, 'it does not say why its body is absent')
+    elif event['body'] is not None:
         is_cut_right = (len(salt), len(body)) == (16, header['body']['size'])
         require(is_cut_right and sha256(salt + body).hex() == digest, 'its body is not the sealed one')
         is_outcome = header['type'] in ('tool_call_end', 'late_outcome')
         blob = is_outcome and json.loads(body).get('attachment', {}).get('hash')
+        if header['type'] == 'erased': shown.update(bodies_in(body, stream))
     require(not blob or 'blobs/' + blob in names, 'its body or whole result is missing without a reason')
 def check_pack(names, load, policy):
-    heads, leaves, last, faults = {}, [], (-1, -1), []
+    heads, leaves, last, faults, said, shown = {}, [], (-1, -1), [], [], set()
     for number, line in enumerate(load('events.ndjson'), 1):
         name = f'line {number}'
         try:
@@ -146,8 +163,8 @@ def check_pack(names, load, policy):
             before, last = last, (event['index'], event['position'])
             require(last[0] > before[0] and last[1] > before[1], 'it is out of order')
             leaves.append((last[0], sha256(b'\0' + bytes.fromhex(event['hash']))))
-            check_event(event, heads, names)
-        except Exception as error: faults.append(f'{name}: {error}')
+            check_event(event, heads, names, said, shown)
+        except Exception as error: faults.append(f'{name}: {why(error)}')
     for name in names:
         if name[:6] == 'blobs/' and sha256(load(name).read()).hex() != name[6:]: faults.append(name + ' is altered')
     print(f'chained: {len(leaves)} events of {len(heads)} streams; {len(faults)} faults')
@@ -155,10 +172,15 @@ def check_pack(names, load, policy):
     print(f'included: {len(leaves)} of {size} events of the log')
     *lines, rest = (load('hashes.txt').read().decode() if 'hashes.txt' in names else '').split('\n')
     require(rest == '' and all(len(decode(line)) == 32 for line in lines), 'a line of hashes.txt is not a hash')
-    hashes, leaves = map(decode, lines), leaves[::-1]
+    hashes, leaves, tail = map(decode, lines), leaves[::-1], size
+    for index, _ in leaves: tail = index if index == tail - 1 else tail
+    endless = sum(index < tail for _, _, index in heads.values())
+    unshown = sum(body not in shown for body in said)
+    if unshown: print('UNPROVED: bodies only said to be erased, without an erasure fact in the pack:', unshown)
+    if endless: print('UNPROVED: streams that may go on after their last event in the pack:', endless, 'of', len(heads))
     if root_of(0, size, leaves, hashes) != root or leaves or list(hashes):
         faults.append('the checkpoint is of other events than those of the pack')
-    for fault in faults: print('FAULT:', ascii(fault))
+    for fault in faults: print('FAULT:', plain(fault))
     require(not faults, f'{len(faults)} faults')
 def open_pack(path):
     """-> names of the files, a function that opens one."""
@@ -178,6 +200,6 @@ def main(command, *given):
             names, load = open_pack(command)
             print('policy:', given[0] if given else 'of the pack; compare its keys with keys from another source')
             check_pack(names, load, read(given[0]) if given else load('policy.txt').read().decode())
-    except Exception as error: return print('INVALID:', ascii(str(error))) or 1
+    except Exception as error: return print('INVALID:', plain(why(error))) or 1
     return print('VALID') or 0
 if __name__ == '__main__': sys.exit(main(*sys.argv[1:]) if sys.argv[1:] else print(__doc__) or 2)

@@ -2,16 +2,20 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { RIGHTS, type Right } from '../../domain/access/rights.ts'
 import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
+import type { VerifiedToken } from '../../domain/ports/index.ts'
 import { identityOfKey, mustHave, recovery } from '../operations/access/identity.ts'
+import { identityOfToken, verifiedToken } from '../operations/access/token-identity.ts'
 import { optionsOf } from '../operations/headers.ts'
 import { Problem } from '../operations/problem.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
+import { runOfAgent } from '../operations/runs/run-of-agent.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import type { Declared, FindRoute } from './declared-guard.ts'
-import { isOverNetwork } from './network.ts'
+import { addressOf, isOverNetwork } from './network.ts'
+import { isLoginRoute } from './sessions/login-routes.ts'
 import { codeOf, sessionIn } from './sessions/session-guard.ts'
-import type { WebSessions } from './sessions/web-sessions.ts'
+import type { Holder, WebSessions } from './sessions/web-sessions.ts'
 import { bearerOf, TokenError, tokenMatches } from './token.ts'
 import { isWitnessRoute } from './witness-routes.ts'
 
@@ -34,8 +38,8 @@ function orNone(token: () => string): string | null {
 
 /** Sessions must not create codes for further sessions. */
 const BEARER_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
-/** The route that exchanges a code for a session. It checks the code itself. */
-const EXCHANGE = '/v1/session'
+/** The routes that need a code. They check it themselves. */
+const WITH_CODE: ReadonlySet<string> = new Set(['POST /v1/session', 'GET /v1/session/codes'])
 
 /**
  * The identity of each request (null: access is off), and the function that identifies its sender again. `again` rejects
@@ -60,19 +64,31 @@ export function identityGuard(s: Services, token: () => string, sessions: WebSes
     // Read the token before the check of open routes. So a health check recreates a deleted token file.
     const wanted = orNone(token)
     const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
-    if (open.has(`${method} ${c.req.path}`) || isWitnessRoute(method, c.req.path)) return next()
-    if (wanted === null) throw new Problem('UNAUTHORIZED', NO_TOKEN)
-    if (c.req.method === 'POST' && c.req.path === EXCHANGE && codeOf(c) !== null) return next()
+    if (open.has(`${method} ${c.req.path}`) || isWitnessRoute(method, c.req.path) || isLoginRoute(method, c.req.path))
+      return next()
     const said = c.req.header('authorization')
-    const session = said === undefined && !BEARER_ONLY.has(c.req.path) ? sessionIn(c, sessions) : null
+    const isExchange = WITH_CODE.has(`${method} ${c.req.path}`) && codeOf(c) !== null
+    // Sessions are signed with the token. Keys do not need it.
+    if (wanted === null && (isExchange || said === undefined)) throw new Problem('UNAUTHORIZED', NO_TOKEN)
+    if (isExchange) return next()
+    const session = () => (said === undefined && !BEARER_ONLY.has(c.req.path) ? sessionIn(c, sessions) : null)
+    const begun = session()
     const state = await s.access.state()
-    const identify = (now: AccessState | null) => identified(c, { s, state: now, wanted, said, session })
-    identities.set(c, { identity: identify(state), again: async () => identify(await s.access.state()) })
+    const address = addressOf(c)
+    const bearer = bearerOf(said)
+    const verified = state !== null && isToken(s, bearer) ? await verifiedToken(s, bearer, address) : null
+    const request = { s, wanted, said, address, token: verified, isSession: begun !== null }
+    const identity = await identified(c, { ...request, state, session: begun })
+    const again = async () => identified(c, { ...request, state: await s.access.state(), session: session() })
+    identities.set(c, { identity, again })
     await next()
   }
 }
 
 const isKey = (bearer: string): boolean => bearer.startsWith('ku_key_')
+
+/** Whether a bearer is a JWT of a service. Each JWT begins with the base64url of `{"`. */
+const isToken = ({ login }: Services, bearer: string): boolean => login.tokens !== null && bearer.startsWith('eyJ')
 
 const withoutAccess = (said: string | undefined): string =>
   isKey(bearerOf(said))
@@ -82,31 +98,49 @@ const withoutAccess = (said: string | undefined): string =>
 interface Request {
   readonly s: Services
   readonly state: AccessState | null
-  readonly wanted: string
+  /** The token of the data folder. Null: its file cannot be used. */
+  readonly wanted: string | null
   readonly said: string | undefined
-  readonly session: ReturnType<typeof sessionIn>
+  readonly address: string | null
+  /** The verified token of a service. Null: the request has none. */
+  readonly token: VerifiedToken | null
+  /** The request began with a session. */
+  readonly isSession: boolean
+  /** Null: there is none, or it has ended. */
+  readonly session: Holder | null
 }
 
-function identified(c: Context, { s, state, wanted, said, session }: Request): Identity | null {
+const ENDED = 'this session has ended; open the page again: keepup open'
+
+async function identified(c: Context, request: Request): Promise<Identity | null> {
+  const { s, state, wanted, said, address, token, isSession, session } = request
+  if (isSession && session === null) throw new Problem('UNAUTHORIZED', ENDED)
+  const isInstallToken = (): boolean => wanted !== null && tokenMatches(said, wanted)
   if (state === null) {
-    if (session !== null || tokenMatches(said, wanted)) return null
+    if (wanted === null) throw new Problem('UNAUTHORIZED', NO_TOKEN)
+    if (session !== null || isInstallToken()) return null
     throw new Problem('UNAUTHORIZED', withoutAccess(said))
   }
   if (session !== null) {
     const { principal, key } = session
-    const found = principal === null ? 'unknown' : s.access.identifySession(state, principal, key)
-    if (typeof found !== 'string') return found
-    s.uses.failed({ key, reason: `session_${found}` })
-    throw new Problem('UNAUTHORIZED', 'this session has ended; open the page again: keepup open')
+    const source = s.login.signIn?.source ?? null
+    const found = principal === null ? 'unknown' : s.access.identifySession(state, principal, key, source)
+    if (typeof found !== 'string') {
+      if (key !== null) s.uses.used(key)
+      return found
+    }
+    s.uses.failed({ key, reason: `session_${found}`, address })
+    throw new Problem('UNAUTHORIZED', ENDED)
   }
   if (said === undefined) {
-    s.uses.failed({ key: null, reason: 'no_key' })
+    s.uses.failed({ key: null, reason: 'no_key', address })
     throw new Problem('UNAUTHORIZED', 'send "Authorization: Bearer <key>"; an admin makes keys')
   }
+  if (token !== null) return identityOfToken(s, token, address)
   const bearer = bearerOf(said)
-  if (isKey(bearer) || !tokenMatches(said, wanted)) return identityOfKey(s, state, bearer)
+  if (isKey(bearer) || !isInstallToken()) return identityOfKey(s, state, bearer, address)
   if (!isOverNetwork(c)) return recovery
-  s.uses.failed({ key: null, reason: 'token_over_network' })
+  s.uses.failed({ key: null, reason: 'token_over_network', address })
   throw new Problem('UNAUTHORIZED', 'the token of the data folder is not valid over the network; send a key')
 }
 
@@ -116,8 +150,16 @@ export function requestOptions(c: Context, headers: Parameters<typeof optionsOf>
   return { ...optionsOf(headers), ...(identity !== null && { identity }) }
 }
 
-/** The run in the path of a request. */
-const runIn = (path: string): string | null => /^\/v1\/runs\/([^/]+)/.exec(path)?.[1] ?? null
+/** Paths that name an agent, or one of its calls: `<agent>.t<turn>.c<index>`. */
+const OF_AGENT = /^\/v1\/(?:agents|approvals|doubts|permissions|results)\/([0-9a-z]+)(?:\.t\d+\.c\d+)?(?:\/|$)/
+
+/** The run that a request is about: the one in its path, or that of the agent in its path. Null: none. */
+async function runIn(s: Services, path: string): Promise<string | null> {
+  const run = /^\/v1\/runs\/([^/]+)/.exec(path)?.[1]
+  if (run !== undefined) return run
+  const agent = OF_AGENT.exec(path)?.[1]
+  return agent === undefined ? null : runOfAgent(s, agent).catch(() => null)
+}
 
 /** Reads with these rights are not audited: they show nothing about people or their work. */
 const UNAUDITED: ReadonlySet<Right> = new Set(['self.use', 'system.read'])
@@ -130,15 +172,16 @@ export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
     // A path without a route is answered with 404.
     if (route === undefined || route.right === null) return next()
     if (identity !== null) {
-      const run = runIn(c.req.path)
+      const run = await runIn(s, c.req.path)
       mustHave(s, identity, route.right, { operation: route.operation, run })
       const reads = ['GET', 'HEAD'].includes(c.req.method) || route.right === 'tables.ask'
       if (reads && !UNAUDITED.has(route.right))
         s.uses.read({ principal: identity.principal, operation: route.operation, run })
     }
     await next()
-    if (FOLLOWING.test(c.res.headers.get('content-type') ?? '') && c.res.body !== null)
-      c.res = new Response(whileAllowed(c, route.right, c.res.body), c.res)
+    const type = c.res.headers.get('content-type') ?? ''
+    if (LONG.test(type) && c.res.body !== null)
+      c.res = new Response(whileAllowed(c, route.right, c.res.body, LIVE.test(type)), c.res)
   }
 }
 
@@ -146,34 +189,47 @@ export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
 export function stillAllowed(find: FindRoute): MiddlewareHandler {
   return async (c, next) => {
     const right = c.req.raw.body === null ? null : (find(c)?.right ?? null)
-    if (right !== null && !(await mayGoOn(c, right)))
+    if (right !== null && !(await mayGoOn(c, new Set([right]))))
       throw new Problem('UNAUTHORIZED', 'the key or session ended while the request arrived; nothing was done')
     await next()
   }
 }
 
-/** Whether the sender of a request is still identified, and still has the right. */
-async function mayGoOn(c: Context, right: Right): Promise<boolean> {
+/** Whether the sender of a request is still identified, and still has the rights. */
+async function mayGoOn(c: Context, rights: ReadonlySet<Right>): Promise<boolean> {
   const sender = identities.get(c)
   if (sender === undefined) return true
   const identity = await sender.again().catch(() => undefined)
-  return identity !== undefined && (identity === null || identity.rights.has(right))
+  return identity !== undefined && (identity === null || rights.isSubsetOf(identity.rights))
 }
 
-/** The media types of event streams, which end only when the client leaves. */
-const FOLLOWING = /^(text\/event-stream|application\/x-ndjson)/
+/** The media types of answers that can take long: event streams, exports, packs and whole results. */
+const LONG = /^(text\/event-stream|application\/x-ndjson|application\/x-tar|text\/plain)/
+/** The media type of answers that have no last byte, so ending one early hides nothing from its reader. */
+const LIVE = /^text\/event-stream/
 /** The time between two checks of a stream, in ms. A silent stream has a heartbeat, so it is checked too. */
 const CHECK_MS = 1_000
 
-/** A stream that ends when its reader loses the right, or is no longer identified. */
-function whileAllowed(c: Context, right: Right, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+/**
+ * A stream that ends when its reader loses the right, or is no longer identified. `live`: it ends when its reader loses any
+ * right, because the rights at its beginning select its events. It ends like a complete answer. Otherwise the connection
+ * breaks, so that no reader takes a part for the whole.
+ */
+function whileAllowed(
+  c: Context,
+  right: Right,
+  body: ReadableStream<Uint8Array>,
+  live: boolean,
+): ReadableStream<Uint8Array> {
   let checked = performance.now()
+  const rights = (live && identityIn(c)?.rights) || new Set([right])
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(chunk, controller) {
         if (performance.now() - checked >= CHECK_MS) {
           checked = performance.now()
-          if (!(await mayGoOn(c, right))) return controller.terminate()
+          if (!(await mayGoOn(c, rights)))
+            return live ? controller.terminate() : controller.error(new Error('the key or session of the reader ended'))
         }
         controller.enqueue(chunk)
       },

@@ -43,12 +43,9 @@ export async function refusal(response: { status: number; text(): Promise<string
   }
 }
 
-/**
- * A new Idempotency-Key. Repeated sends with one key count as one command. Not `randomUUID`, which browsers offer only
- * in a secure context.
- */
-export const asOne = () => ({
-  'idempotency-key': [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((n) => n.toString(16).padStart(2, '0'))
-    .join(''),
-})
+/** 128 random bits in hex. Not `randomUUID`, which browsers offer only in a secure context. */
+export const randomId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, '0')).join('')
+
+/** A new Idempotency-Key. Repeated sends with one key count as one command. */
+export const asOne = () => ({ 'idempotency-key': randomId() })

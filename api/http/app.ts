@@ -4,6 +4,8 @@ import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { identityGuard, mustNameRights, rightGuard, stillAllowed } from './access-guards.ts'
+import { bulkExportRoutes } from './bulk-export-routes.ts'
+import { consumerRoutes } from './consumer-routes.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './document-routes.ts'
 import { streamRoutes } from './event-stream-routes.ts'
@@ -18,6 +20,7 @@ import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
 import { resultRoutes } from './result-routes.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
+import { loginRoutes } from './sessions/login-routes.ts'
 import { sessionRoutes } from './sessions/session-routes.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
 import { sqlRoutes } from './sql-routes.ts'
@@ -109,14 +112,17 @@ export function createApp(s: Services, options: AppOptions) {
   const app = root
     .route('/', operationRoutes(s, OPERATIONS))
     .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', consumerRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s))
     .route('/', exportRoutes(s))
+    .route('/', bulkExportRoutes(s))
     .route('/', packRoutes(s))
     .route('/', metricsRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', witnessRoutes(s))
-    .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
+    .route('/', loginRoutes(s, sessions, options))
+    .route('/', sessionRoutes(s, sessions, options.url ?? (() => null)))
   // Operations of added kinds have no types in the client.
   root.route('/', operationRoutes(s, ADDED_OPERATIONS))
   mustNameRights(declaredOf(root.openAPIRegistry.definitions).values())

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Right } from '../../domain/access/rights.ts'
 import { echo } from '../../domain/log/issues.ts'
 import { membersOf } from '../operations/operation.ts'
@@ -19,8 +19,13 @@ export interface Declared {
   readonly open: boolean
   readonly query: readonly string[]
   readonly header: readonly string[]
+  /** The route accepts any query parameter. */
+  readonly anyQuery: boolean
   readonly wantsBody: boolean
 }
+
+const isLoose = (schema: unknown): boolean =>
+  schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodUnknown
 
 const namesOf = (schema: unknown) => Object.keys(membersOf(schema as z.ZodType | undefined))
 
@@ -39,6 +44,7 @@ export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declar
         right: right ?? null,
         open: security !== undefined,
         query: namesOf(request?.query),
+        anyQuery: isLoose(request?.query),
         header: namesOf(request?.headers),
         wantsBody: request?.body?.required === true,
       }
@@ -76,7 +82,7 @@ export function declaredGuard(find: FindRoute): MiddlewareHandler {
     const route = find(c)
     if (route === undefined) return next()
     const unknown = asked.find((name) => !route.query.includes(name))
-    if (unknown !== undefined) {
+    if (unknown !== undefined && !route.anyQuery) {
       const there = route.query.length ? `known are ${route.query.join(', ')}` : 'this route takes none'
       throw new Problem('INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
     }

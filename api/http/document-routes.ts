@@ -2,7 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { canonicalText } from '../../domain/log/canonical.ts'
 import { personOf } from '../operations/document/create-document.ts'
 import { documentAt } from '../operations/document/history.ts'
+import { Presence } from '../operations/document/presence.ts'
 import * as schema from '../operations/document/schemas.ts'
+import { mustReach } from '../operations/document/updates.ts'
 import { documentText, documentView } from '../operations/document/view.ts'
 import { TraceHeaders } from '../operations/headers.ts'
 import { mustWrite } from '../operations/runs/record-command.ts'
@@ -78,6 +80,21 @@ const TEXT_TYPES = { markdown: 'text/markdown; charset=utf-8', html: 'text/html;
 /** The content of a document must not act where a browser opens the answer. */
 const INERT = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' }
 
+const presence = createRoute({
+  method: 'post',
+  path: '/v1/documents/{id}/presence',
+  operationId: 'sendPresence',
+  'x-keepup-right': 'documents.write',
+  summary: 'Say where a person edits a document; those who follow its updates get it, and it is not stored',
+  description: 'Say it again at least every 30 seconds. People who follow another process do not get it.',
+  request: {
+    params,
+    query: schema.ByQuery,
+    body: { required: true, content: { 'application/json': { schema: Presence } } },
+  },
+  responses: { 204: { description: 'Said' }, ...refusals },
+})
+
 /** Documents as text and bytes, and the bodies that the gateway reads itself. */
 export function documentRoutes(s: Services) {
   return newApp()
@@ -110,5 +127,12 @@ export function documentRoutes(s: Services) {
       const caller = personOf(c.req.valid('query').by, requestOptions(c, c.req.valid('header')))
       const done = await s.documents.import(c.req.valid('param').id, update, caller)
       return c.json(done, 200, { etag: `"${done.revision}"` })
+    })
+    .openapi(presence, async (c) => {
+      const { id } = c.req.valid('param')
+      await mustReach(s, id, -1)
+      const { by } = personOf(c.req.valid('query').by, requestOptions(c, {}))
+      s.presence.say(id, { ...c.req.valid('json'), by })
+      return c.body(null, 204)
     })
 }

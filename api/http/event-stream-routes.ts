@@ -1,7 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { kindOf } from '../../domain/log/owner.ts'
 import { isPerson } from '../../domain/tree/message-events.ts'
+import { isWork, readableKinds } from '../operations/access/readable-kinds.ts'
+import type { PersonPresent } from '../operations/document/presence.ts'
 import { DocumentId } from '../operations/document/schemas.ts'
 import { documentUpdates, mustReach } from '../operations/document/updates.ts'
 import { EventFeed } from '../operations/events/feed.ts'
@@ -12,6 +15,7 @@ import { omitUndefined } from '../operations/omit-undefined.ts'
 import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
 import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
+import { identityIn } from './access-guards.ts'
 import { newApp, RunId, refusals } from './new-app.ts'
 import { type StreamOptions, sse, streamResponse, type WirePiece } from './stream-response.ts'
 
@@ -27,9 +31,11 @@ const events = createRoute({
   method: 'get',
   path: '/v1/events',
   operationId: 'streamEvents',
-  'x-keepup-right': 'log.read',
-  summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
-  description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
+  'x-keepup-right': 'runs.read',
+  summary: 'Every event of the log that the reader may see, then those to come; nothing is skipped or repeated',
+  description:
+    'With `log.read` every event; otherwise those of runs (`bodies.read`), documents, memories and stores, by the rights to read them. ' +
+    'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
     headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
     query: z.strictObject({
@@ -39,6 +45,10 @@ const events = createRoute({
       type: EventTypes.optional(),
       brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
       from: z.enum(['start', 'head']).default('start').meta({ description: 'Where to begin without a cursor' }),
+      format: z
+        .enum(['events', 'cloudevents'])
+        .default('events')
+        .meta({ description: 'cloudevents: each event in the JSON format of CloudEvents 1.0.2' }),
       follow: z.enum(['true', 'false']).default('true').meta({ description: 'false: end at the head of now' }),
     }),
   },
@@ -66,11 +76,17 @@ const updates = createRoute({
   summary: 'The updates of a document, then those to come; nothing is skipped or repeated',
   description:
     'SSE. `Last-Event-ID` (or `after`) is a revision: what comes is after it. Without one: from the first on. One that the ' +
-    'document has not reached is refused, as after a restore.',
+    'document has not reached is refused, as after a restore. Events `presence` say who edits the document where; they are ' +
+    'not stored and have no id.',
   request: {
     params: z.object({ id: DocumentId }),
     headers: z.object({ 'last-event-id': Digits.optional() }),
-    query: z.strictObject({ after: Digits.optional().meta({ type: 'integer' }) }),
+    query: z.strictObject({
+      after: Digits.optional().meta({ type: 'integer' }),
+      presence: Id.optional().meta({
+        description: 'With events `presence`; this `client` leaves when the stream ends',
+      }),
+    }),
   },
   responses: {
     200: { description: 'Updates', content: { 'text/event-stream': { schema: z.string() } } },
@@ -99,8 +115,11 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
-      const filter = omitUndefined({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
-      const wanted = askedEvents({ format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true' }, filter)
+      const kinds = readableKinds(identityIn(c))
+      const filter = omitUndefined({ run: q.run, agent: q.agent, types: q.type && new Set(q.type), kinds })
+      const cloudEvents = q.format === 'cloudevents'
+      const form = { format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true', cloudEvents } as const
+      const wanted = askedEvents(form, filter)
       const over = new AbortController()
       // A heartbeat names the position, so that a consumer whose filter excludes most events still advances.
       let seen = after
@@ -112,7 +131,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
             if (over.signal.aborted) return
             yield piece
           }
-          seen = page.end
+          // A page of the browser loads again at a new position, and its reads are recorded in streams that it may not see.
+          if (kinds === undefined || page.events.some(({ header }) => isWork(kindOf(header.stream)))) seen = page.end
         }
       }
       const beat = () => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: formatCursor(seen) }))
@@ -146,21 +166,74 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(updates, async (c) => {
       const { id } = c.req.valid('param')
-      const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after ?? -1
+      const { after: first = -1, presence } = c.req.valid('query')
+      const after = c.req.valid('header')['last-event-id'] ?? first
       await mustReach(s, id, after)
       const over = new AbortController()
+      const updated = documentUpdates(s, id, after, over.signal)
       async function* pieces(): AsyncGenerator<string> {
         yield ': updates\n\n'
-        for await (const { revision, at, actor, body } of documentUpdates(s, id, after, over.signal)) {
+        for await (const { revision, at, actor, body } of updated) {
           const { update, frontier } = body
           const data = { revision, at: new Date(at).toISOString(), by: actor, frontier, update }
           yield sse({ id: String(revision), event: 'update', data })
         }
       }
-      return streamResponse(pieces(), {
+      const source =
+        presence === undefined
+          ? pieces()
+          : withPresence(s, { id, client: presence, by: identityIn(c)?.principal ?? null }, pieces(), over.signal)
+      return streamResponse(source, {
         format: 'sse',
+        headers: pace,
         heartbeat: heartbeat(() => ': still here\n\n'),
         onClose: () => over.abort(),
       })
     })
+}
+
+/** A stream of updates, with the presence of the people at the document. A slow reader gets the last that each window said. */
+async function* withPresence(
+  { presence }: Services,
+  { id, client: own, by }: { readonly id: string; readonly client: string; readonly by: string | null },
+  updates: AsyncGenerator<string>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const waiting = new Map<string, PersonPresent>()
+  let wake = Promise.withResolvers<void>()
+  const update: { arrived: Promise<IteratorResult<string>> | null } = { arrived: null }
+  const ask = () => {
+    const next = updates.next()
+    update.arrived = null
+    const arrive = () => {
+      update.arrived = next
+      wake.resolve()
+    }
+    next.then(arrive, arrive)
+  }
+  const close = presence.open(id, own, by)
+  const leave = presence.listen(id, (said) => {
+    waiting.set(`${said.by.id} ${said.client}`, said)
+    wake.resolve()
+  })
+  try {
+    ask()
+    while (!signal.aborted) {
+      await wake.promise
+      wake = Promise.withResolvers()
+      for (const [window, data] of waiting) {
+        waiting.delete(window)
+        yield sse({ event: 'presence', data })
+      }
+      if (update.arrived === null) continue
+      const { done, value } = await update.arrived
+      if (done === true) return
+      yield value
+      ask()
+    }
+  } finally {
+    leave()
+    close()
+    await updates.return(undefined)
+  }
 }

@@ -9,6 +9,9 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 /** The host name of a Host header or an origin, without the port, lower case. */
 const hostName = (host: string): string => host.replace(/:\d+$/, '').toLowerCase()
 
+/** Whether a Host header names this machine itself. */
+export const isLoopback = (host: string): boolean => LOOPBACK.includes(hostName(host))
+
 /**
  * Refuses unknown host names, because a page with a rebound DNS name reaches loopback with its own Host header. Also
  * refuses requests from pages of other origins.

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { proofStatus } from '../operations/proof/status.ts'
 import type { Services } from '../operations/services.ts'
+import { OTLP_SCOPE, resourceText } from '../operations/telemetry/otlp-traces.ts'
 import { newApp, refusals, written } from './new-app.ts'
 
 const metrics = createRoute({
@@ -8,25 +9,66 @@ const metrics = createRoute({
   path: '/v1/metrics',
   operationId: 'getMetrics',
   'x-keepup-right': 'system.read',
-  summary: 'The signed heads and the anchors as gauges, in the text format of Prometheus',
+  summary:
+    'Signed heads, anchors, webhooks, sent spans and consumers as gauges, in the text format of Prometheus, or as OTLP',
+  request: {
+    query: z.strictObject({
+      format: z.enum(['prometheus', 'otlp']).default('prometheus').meta({ description: 'otlp: the JSON of OTLP' }),
+    }),
+  },
   responses: { 200: { description: 'Gauges', content: { 'text/plain': { schema: z.string() } } }, ...refusals },
 })
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | null]
 
-/** A gauge in the text format. Samples without a value are left out. Labels need no escapes: they are names. */
-function gauge(name: string, help: string, samples: readonly Sample[]): string {
-  const lines = samples.flatMap(([labels, value]) => {
-    if (value === null) return []
+interface Gauge {
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly (readonly [labels: Sample[0], value: number])[]
+}
+
+/** Samples without a value are left out. */
+const gauge = (name: string, help: string, samples: readonly Sample[]): Gauge => ({
+  ...{ name: `keepup_${name}`, help },
+  samples: samples.flatMap(([labels, value]) => (value === null ? [] : [[labels, value] as const])),
+})
+
+/** A gauge in the text format. Labels need no escapes: they are names. */
+function gaugeText({ name, help, samples }: Gauge): string {
+  const lines = samples.map(([labels, value]) => {
     const inside = Object.entries(labels).map(([key, text]) => `${key}="${text}"`)
-    return [`keepup_${name}${inside.length === 0 ? '' : `{${inside.join(',')}}`} ${value}\n`]
+    return `${name}${inside.length === 0 ? '' : `{${inside.join(',')}}`} ${value}\n`
   })
-  return `# HELP keepup_${name} ${help}\n# TYPE keepup_${name} gauge\n${lines.join('')}`
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
+}
+
+/** The gauges for Prometheus. */
+export const metricsText = async (s: Services): Promise<string> => (await gaugesOf(s)).map(gaugeText).join('')
+
+/** The gauges as an ExportMetricsServiceRequest of OTLP. */
+export async function metricsRequest(s: Services): Promise<string> {
+  const [gauges, timeUnixNano] = [await gaugesOf(s), `${s.clock.now()}000000`]
+  const metrics = gauges.map(({ name, help, samples }) => ({
+    ...{ name, description: help },
+    gauge: {
+      dataPoints: samples.map(([labels, asDouble]) => {
+        const attributes = Object.entries(labels).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+        return { attributes, timeUnixNano, asDouble }
+      }),
+    },
+  }))
+  const scopeMetrics = JSON.stringify([{ scope: OTLP_SCOPE, metrics }])
+  return `{"resourceMetrics":[{"resource":${resourceText(s.log.logId)},"scopeMetrics":${scopeMetrics}}]}`
 }
 
 const seconds = (time: string | null | undefined): number | null => (time ? Date.parse(time) / 1_000 : null)
 
-export async function metricsText(s: Services): Promise<string> {
+async function gaugesOf(s: Services): Promise<readonly Gauge[]> {
+  const webhooks = await s.webhooks.list()
+  const hooks = (of: (webhook: (typeof webhooks)[number]) => number | null) =>
+    webhooks.map((webhook): Sample => [{ webhook: webhook.name }, of(webhook)])
+  const collector = await s.telemetry.state()
+  const consumers = await s.consumers.list()
   const { head, unsignedSince, why, keyMissing, anchors } = await proofStatus(s)
   const one = (value: number | null): readonly Sample[] => [[{}, value]]
   const each = (of: (anchor: (typeof anchors)[number]) => number | null) =>
@@ -53,12 +95,47 @@ export async function metricsText(s: Services): Promise<string> {
       '1: the last attempt failed.',
       each(({ failure }) => (failure === null ? 0 : 1)),
     ),
-  ].join('')
+    gauge(
+      'webhook_behind',
+      'Events that the webhook has not handled, up to 1000.',
+      hooks(({ behind }) => behind),
+    ),
+    gauge(
+      'webhook_success_timestamp_seconds',
+      'When the last notice was delivered.',
+      hooks(({ deliveredAt }) => seconds(deliveredAt)),
+    ),
+    gauge(
+      'webhook_failed',
+      '1: the last delivery failed.',
+      hooks(({ failure }) => (failure === null ? 0 : 1)),
+    ),
+    gauge(
+      'webhook_stopped',
+      '1: its receiver answered 410.',
+      hooks(({ stopped }) => (stopped === null ? 0 : 1)),
+    ),
+    gauge('telemetry_success_timestamp_seconds', 'When spans were last sent.', one(seconds(collector?.sentAt))),
+    gauge(
+      'telemetry_failed',
+      '1: the last request to the collector failed.',
+      one(collector === null ? null : collector.failure === null ? 0 : 1),
+    ),
+    gauge(
+      'consumer_lag_events',
+      'Events of the log that the consumer has not acked, up to 10000.',
+      consumers.map(({ name, lag }) => [{ consumer: name }, lag]),
+    ),
+  ]
 }
 
 /** Gauges for monitors. */
 export function metricsRoutes(s: Services) {
   return newApp().openapi(metrics, async (c) => {
+    if (c.req.valid('query').format === 'otlp') {
+      c.header('content-type', 'application/json')
+      return written(c.body(await metricsRequest(s)))
+    }
     c.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
     return written(c.body(await metricsText(s)))
   })

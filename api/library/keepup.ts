@@ -12,6 +12,8 @@ import type { At } from '../../domain/stream/point.ts'
 import { Callback } from '../../domain/stream/runtime/callback.ts'
 import { type DocumentsApi, documentsOf } from '../operations/document/library.ts'
 import type { EventView } from '../operations/events/schemas.ts'
+import type { ExportedEvents } from '../operations/export/write-events.ts'
+import type { ExportedTables } from '../operations/export/write-tables.ts'
 import { externalAgents } from '../operations/external/agents.ts'
 import { capabilitiesOf } from '../operations/external/list-agents.ts'
 import type { Checkpoint } from '../operations/history/checkpoint.ts'
@@ -37,6 +39,8 @@ import type { Config } from '../process/config/settings.ts'
 import { work } from '../process/drives/work.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import { type Calls, callsOver, type ListName, type RowOf, type RowsAsked, rowsOf } from './calls.ts'
+import { type Consume, consumeOf } from './consumers/consume.ts'
+import { type ExportEvents, type ExportTables, exportsOf } from './exports.ts'
 import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { parsed } from './parsed.ts'
@@ -122,6 +126,15 @@ export interface KeepUp extends AsyncDisposable, Calls {
   contextStore(name: string, by?: string): ContextStore
   /** The messages between the agents of a run and people. */
   readonly messages: RuntimeMessageBus
+  /**
+   * Reads the events of a named consumer in order, at least once, and creates the consumer if it is missing. The position
+   * moves on after `handler`. Ends when the signal aborts, on {@link close}, and with `once` at the present head of the
+   * log. Rejects with the error of `handler`, and with `CONSUMER_TAKEN` when another reader opens the consumer.
+   *
+   * With `positionIn`, a Kysely of your own database, `handler` runs in a transaction that also stores the position, in
+   * the table `keepup_positions`: its rows are written exactly once.
+   */
+  readonly consume: Consume
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). */
@@ -136,6 +149,14 @@ export interface KeepUp extends AsyncDisposable, Calls {
    * Rejects with `NotATar` if the bytes are no pack.
    */
   checkPack(pack: AsyncIterable<Uint8Array>, options?: { readonly policy?: string }): Promise<VerifiedPack>
+  /**
+   * Writes all events into files of a folder, for analysts. In a folder of an earlier export the call adds the later
+   * events, and removes erased texts from the files of events. `outdated` names files of tables that may still show it.
+   * Rejects with an `ExportError` if the folder cannot be continued.
+   */
+  exportEvents(asked: ExportEvents): Promise<ExportedEvents>
+  /** Writes the rows of all tables at one position of the log into a folder, a file per table. */
+  exportTables(asked: ExportTables): Promise<ExportedTables>
   /** All other services: the queries, the log. */
   readonly services: Services
   /**
@@ -165,6 +186,10 @@ export function keepUpOf(
 ): KeepUp {
   const ending = new AbortController()
   const callers = new Callers(services, { name: by ?? 'anonymous', key: key ?? undefined })
+  /** Rejects if the program's principal does not have the right. */
+  const mustMay = async (right: Right, operation: string, run: string | null = null): Promise<void> => {
+    await callers.caller(undefined, { right, operation, run })
+  }
   const calls = callsOver(services, callers)
   const end = () => {
     ending.abort(new Error('keepup was closed'))
@@ -174,12 +199,22 @@ export function keepUpOf(
     ...calls,
     services,
     async sql(text, bounds = {}) {
+      await mustMay('tables.ask', 'askSql')
       const asked = parsed(SqlQuestion, { ...bounds, sql: text })
       await services.read.caughtUp()
       return askSql(services, asked)
     },
-    pack: (choice = {}) => writePack(services, parsed(PackChoice, choice)),
+    pack(choice = {}) {
+      const chosen = parsed(PackChoice, choice)
+      const pieces = async function* () {
+        await mustMay('log.verify', 'writePack')
+        yield* writePack(services, chosen)
+      }
+      return pieces()
+    },
+    ...exportsOf(services, mustMay),
     checkPack: (pack, { policy } = {}) => checkPack(pack, policy),
+    consume: consumeOf(services, { mustMay: () => mustMay('log.read', 'consume'), ending: ending.signal }),
     messages: messageBusOf(services, { callers, parsed, ending: ending.signal }),
     documents: documentsOf(services, { callers, ending: ending.signal }),
     async start(options) {
@@ -188,6 +223,7 @@ export function keepUpOf(
       return startRun(services, { ...asked, by: caller.by }, { ...keyed(options.key), ...caller.options }, false)
     },
     async drive(runId, { onText } = {}) {
+      await mustMay('runs.steer', 'drive', runId)
       const over = new AbortController()
       const news = onText && services.live.listen(runId, over.signal)
       const words = new Callback(onText ?? (() => undefined))
@@ -202,14 +238,17 @@ export function keepUpOf(
       return services.drivers.state(runId).end ?? { end: 'interrupted' }
     },
     async work({ signal, onNote = () => {} }) {
+      await mustMay('runs.steer', 'work')
       if (services.workSubscription === null)
         throw new Problem('NOT_ON_SERVERS', 'workers share a log on servers; use drive')
       const over = AbortSignal.any([signal, ending.signal])
       const onFault = (error: unknown, where: string) => onNote(`${where}: ${operatorText(error)}`)
       await work({ services, leaseMs, onFault, onNote }, over)
     },
-    follow: (runId, { after, signal } = {}) =>
-      followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
+    async *follow(runId, { after, signal } = {}) {
+      await mustMay('bodies.read', 'follow', runId)
+      yield* followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal)
+    },
     async runAgent(kind, request, said) {
       const { by, options } = await callers.caller(said, { right: 'runs.start', operation: 'runAgent', run: null })
       if (kind === OWN_AGENT) return runOwnAgent(services, request, { by, options })
@@ -217,9 +256,14 @@ export function keepUpOf(
     },
     agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {
-      return externalRunsOf(services, () => callers.actor())
+      return externalRunsOf(services, callers)
     },
-    contextStore: (name, said) => services.contexts.open(name, callers.actor(said)),
+    contextStore: (name, said) =>
+      services.contexts.open(name, async (change) => {
+        const right = change ? 'stores.write' : 'stores.read'
+        const { by, options } = await callers.caller(said, { right, operation: 'contextStore', run: null })
+        return actorOf('user', by, options)
+      }),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const right = RIGHT_OF[checked.kind] ?? 'runs.steer'
@@ -229,6 +273,7 @@ export function keepUpOf(
       return recordCommand(services, { agentId, command: checked, actor, options, drive: 'wake' })
     },
     async run(runId) {
+      await mustMay('runs.read', 'getRun', runId)
       await services.read.caughtUp()
       return (await services.read.run(runId)).value?.run ?? null
     },
@@ -236,14 +281,27 @@ export function keepUpOf(
     runs: (wanted = {}) => rowsOf(calls, 'listRuns', wanted),
     approvals: (wanted = {}) => rowsOf(calls, 'listApprovals', wanted),
     async checkpoint(agentId, step) {
+      await mustMay('bodies.read', 'getCheckpoint')
       await services.read.caughtUp()
       // The source has this type; only the JSON form in between does not.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
-    agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
-    requests: (agentId, turn) => services.runtime.requests(agentId, turn),
-    reused: (runId) => services.runtime.reused(runId),
-    compare: (runId, other) => compareRunHistories(services, runId, other),
+    async agent(agentId, at = null) {
+      await mustMay('bodies.read', 'getRunState')
+      return agentStateOf(await services.runtime.at(agentId, at))
+    },
+    async requests(agentId, turn) {
+      await mustMay('bodies.read', 'getModelRequests')
+      return services.runtime.requests(agentId, turn)
+    },
+    async reused(runId) {
+      await mustMay('bodies.read', 'getReused', runId)
+      return services.runtime.reused(runId)
+    },
+    async compare(runId, other) {
+      await mustMay('bodies.read', 'compareRuns', runId)
+      return compareRunHistories(services, runId, other)
+    },
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const caller = await callers.caller(by, { right: 'runs.start', operation: 'fork', run: runId })

@@ -21,6 +21,7 @@ export interface KeepUpOptions
       | 'requestCache'
       | 'sandboxed'
       | 'by'
+      | 'key'
     >
   > {
   /** The data folder. A missing folder is created. */
@@ -41,7 +42,7 @@ export interface KeepUpOptions
 
 const SETTINGS = [
   ...['data', 'model', 'safeDefaultModel', 'models', 'routing', 'modelHealth', 'rateLimits', 'requestCache'],
-  ...['sandboxed', 'by'],
+  ...['sandboxed', 'by', 'key'],
 ]
 
 function checkTools(tools: readonly Tool[]): void {

@@ -1,9 +1,8 @@
 import type { Right } from '../../domain/access/rights.ts'
 import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
-import type { Actor } from '../../domain/log/envelope.ts'
 import { localIdentity, mustHave } from '../operations/access/identity.ts'
-import { actorOf, type RequestOptions } from '../operations/runs/request-options.ts'
+import type { RequestOptions } from '../operations/runs/request-options.ts'
 import { By } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { parsed } from './parsed.ts'
@@ -48,12 +47,6 @@ export class Callers {
     const caller = this.#callerOf(said, await this.#services.access.state())
     if (caller.identity !== null && right !== null) mustHave(this.#services, caller.identity, right, asked)
     return caller
-  }
-
-  /** The actor of a request by this person, with the rights that the last request found. */
-  actor(said?: string): Actor {
-    const { by, options } = this.#callerOf(said, this.#services.access.known)
-    return actorOf('user', by, options)
   }
 
   #callerOf(said: string | undefined, state: AccessState | null): Caller {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'
+import type { CallDecision } from './decisions/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { CheckpointEntry, CheckpointList, CheckpointView } from './history/checkpoint-schemas.ts'
 import type { MessageView } from './messages/schemas.ts'
@@ -43,6 +44,8 @@ export interface Page {
 export interface ReadModel {
   /** The answer of any query on the tables. `query` must await nothing else. */
   rows<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Shown<T>>
+  /** Like {@link rows}, but `query` may await anything and delays no other answer. `query` may be called again. */
+  rowsApart<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /**
    * Resolves when the tables contain everything that the log contained at the call (read your own writes). Rejects
    * after `withinMs` (30 s).
@@ -76,6 +79,10 @@ export interface ReadModel {
   approvals(
     query: Page & { runId?: string; state?: string },
   ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
+  /** How the calls of a run were decided, in the order of the log. */
+  decisions(
+    query: Page & { readonly runId: string; readonly toolCallId?: string },
+  ): Promise<Shown<{ decisions: readonly CallDecision[]; next: string | null }>>
   /** The open approvals, questions and unknown outcomes of a run. */
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
   /** Calls with an unknown outcome, of all runs or of one. */

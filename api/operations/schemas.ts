@@ -93,7 +93,11 @@ export const Money = {
 
 /** The answer to a command: the agent's revision after it. */
 export const Recorded = z
-  .strictObject({ runId: z.string(), agentId: z.string(), revision: z.int(), driving: z.boolean() })
+  .strictObject({
+    ...{ runId: z.string(), agentId: z.string(), revision: z.int(), driving: z.boolean() },
+    missing: z.int().positive().optional().meta({ description: 'How many more people must approve the call' }),
+    note: z.string().optional().meta({ description: 'What else a person should know, such as approvals that lapsed' }),
+  })
   .meta({ id: 'Recorded' })
 export type Recorded = z.infer<typeof Recorded>
 
@@ -127,7 +131,10 @@ const Part = z.strictObject({
 /** How far the signed heads of the log cover a stream. */
 export const Coverage = z
   .strictObject({
-    anchored: Part.meta({ description: 'The first events; an anchored head covers them' }),
+    anchored: Part.meta({ description: 'The first events; evidence from outside the log covers them' }),
+    recorded: Part.meta({
+      description: 'The next events; an anchor keeps a head of them according to the log, and was not asked',
+    }),
     signed: Part.meta({ description: 'The next events; only a signed head covers them' }),
     chained: Part.meta({ description: 'The rest; only the hash chain of the stream covers them' }),
   })
@@ -138,7 +145,10 @@ export const StreamHeads = Coverage.extend({
   fault: z
     .string()
     .nullable()
-    .meta({ description: 'Why the last signed head proves no event of the stream; null: it proves what it covers' }),
+    .meta({ description: 'Why a signed or anchored head contradicts the events; null: each proves what it covers' }),
+  elsewhere: z.boolean().meta({
+    description: 'true: the fault concerns other events, because an earlier signed head proves all of this stream',
+  }),
 })
   .nullable()
   .meta({ description: 'How far the heads of the log cover the stream; null: this log has no signed heads here' })

@@ -1,10 +1,20 @@
 import type { AccessGate } from '../../domain/access/runtime/access-gate.ts'
+import type { Keeping } from '../../domain/access/runtime/keeping.ts'
 import type { AgentServices, ForkOptions } from '../../domain/agent/runtime/types.ts'
 import type { SeenFile } from '../../domain/calls/question-hash.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
-import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports/index.ts'
+import type {
+  BlobStore,
+  Clock,
+  EventLog,
+  FileChange,
+  LoginWays,
+  ModelRequest,
+  Random,
+  Vault,
+} from '../../domain/ports/index.ts'
 import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
 import type { At } from '../../domain/stream/point.ts'
@@ -13,8 +23,10 @@ import type { AgentSpec } from '../../domain/tree/spec.ts'
 import type { Drivers } from '../process/drives/drivers.ts'
 import type { LiveHub } from '../process/live/hub.ts'
 import type { AccessUses } from './access/uses.ts'
+import type { Consumers } from './consumers/consumers.ts'
 import type { KnownRoles } from './definitions/roles.ts'
 import type { KnownTools } from './definitions/tools.ts'
+import type { PresenceHub } from './document/presence.ts'
 import type { Agents } from './external/agents.ts'
 import type { FileBlame } from './files/schemas.ts'
 import type { Losses } from './losses/losses.ts'
@@ -25,6 +37,8 @@ import type { ReadModel } from './read-model.ts'
 import type { StartRun } from './runs/start-schemas.ts'
 import type { SqlAuditor } from './sql/auditor.ts'
 import type { Readiness } from './system/readiness.ts'
+import type { TelemetrySending } from './telemetry/services.ts'
+import type { Webhooks } from './webhooks/services.ts'
 
 /** A point of an agent's history, for its files. */
 export interface FilePoint {
@@ -144,6 +158,9 @@ export interface Services {
   readonly proof: ProofServices
   /** Cosigns heads of other logs. Null: this host does not. */
   readonly witness: LogWitness | null
+  readonly webhooks: Webhooks
+  readonly telemetry: TelemetrySending
+  readonly consumers: Consumers
   readonly blobs: BlobStore
   readonly read: ReadModel
   readonly starts: Starts
@@ -154,10 +171,16 @@ export interface Services {
   /** Identifies principals. */
   readonly access: AccessGate
   readonly uses: AccessUses
+  /** Retention and legal holds. */
+  readonly keeping: Keeping
+  /** Issuers that identify people and services. */
+  readonly login: LoginWays
   /** The streams of any kind. */
   readonly streams: Streams
   readonly plans: PlanPersistence
   readonly live: LiveHub
+  /** The people who edit documents at present. */
+  readonly presence: PresenceHub
   readonly drivers: Drivers
   /** Runs of external agents. Null: this host has none. */
   readonly agents: Agents | null

@@ -1,11 +1,14 @@
 import { ACCESS_OPERATIONS } from './access/operations.ts'
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
+import { CONSUMER_OPERATIONS } from './consumers/operations.ts'
+import { DECISION_OPERATIONS } from './decisions/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
 import { DOCUMENT_OPERATIONS } from './document/operations.ts'
 import { EVENT_OPERATIONS } from './events/operations.ts'
 import { EXTERNAL_OPERATIONS } from './external/operations.ts'
 import { FILE_OPERATIONS } from './files/operations.ts'
 import { HISTORY_OPERATIONS } from './history/operations.ts'
+import { KEEPING_OPERATIONS } from './keeping/operations.ts'
 import { LOSS_OPERATIONS } from './losses/operations.ts'
 import { MEMORY_OPERATIONS } from './memory/operations.ts'
 import { MESSAGE_OPERATIONS } from './messages/operations.ts'
@@ -21,19 +24,24 @@ import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { SYSTEM_OPERATIONS } from './system/operations.ts'
+import { TELEMETRY_OPERATIONS } from './telemetry/operations.ts'
 import { TRACE_OPERATIONS } from './trace/operations.ts'
+import { WEBHOOK_OPERATIONS } from './webhooks/operations.ts'
 import { WINDOW_OPERATIONS } from './window/operations.ts'
 
 /** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
 export const OPERATIONS = [
   ...ACCESS_OPERATIONS,
   ...APPROVAL_OPERATIONS,
+  ...CONSUMER_OPERATIONS,
+  ...DECISION_OPERATIONS,
   ...DEFINITION_OPERATIONS,
   ...DOCUMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EXTERNAL_OPERATIONS,
   ...FILE_OPERATIONS,
   ...HISTORY_OPERATIONS,
+  ...KEEPING_OPERATIONS,
   ...LOSS_OPERATIONS,
   ...MEMORY_OPERATIONS,
   ...MESSAGE_OPERATIONS,
@@ -48,7 +56,9 @@ export const OPERATIONS = [
   ...STORE_OPERATIONS,
   ...STREAM_OPERATIONS,
   ...SYSTEM_OPERATIONS,
+  ...TELEMETRY_OPERATIONS,
   ...TRACE_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...WINDOW_OPERATIONS,
 ] as const
 

@@ -1,14 +1,17 @@
 import { access, RIGHTS_ID, USES_ID } from '../../domain/access/kind.ts'
 import { AccessGate } from '../../domain/access/runtime/access-gate.ts'
+import type { Keeping } from '../../domain/access/runtime/keeping.ts'
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { AgentServices } from '../../domain/agent/runtime/types.ts'
 import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
-import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports/index.ts'
+import type { BlobStore, Clock, EventLog, LoginWays, Positions, Random, Vault } from '../../domain/ports/index.ts'
 import type { LogWitness } from '../../domain/proof/runtime/log-witness.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
 import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import { AccessUses } from '../operations/access/uses.ts'
+import { Consumers } from '../operations/consumers/consumers.ts'
+import { PresenceHub } from '../operations/document/presence.ts'
 import type { Agents } from '../operations/external/agents.ts'
 import type { Losses } from '../operations/losses/losses.ts'
 import type { KnownModels } from '../operations/models/known-models.ts'
@@ -20,6 +23,8 @@ import { createStarts, type PrepareServices } from '../operations/runs/prepare-s
 import type { Files, Services, WorkSubscription } from '../operations/services.ts'
 import type { SqlAuditor } from '../operations/sql/auditor.ts'
 import { readiness } from '../operations/system/readiness.ts'
+import { NO_TELEMETRY, type TelemetrySending } from '../operations/telemetry/services.ts'
+import { NO_WEBHOOKS, type Webhooks } from '../operations/webhooks/services.ts'
 import { ChangedTools, type ServerTools } from './drives/changed-tools.ts'
 import { Drivers } from './drives/drivers.ts'
 import { ANCHOR_KEEPERS } from './host/anchor-keepers.ts'
@@ -39,10 +44,20 @@ export interface KeepUpPorts {
   readonly memories: Memories
   readonly contexts: ContextStores
   readonly streams: Streams
+  /** Every erasure of the ports above must ask these holds. */
+  readonly keeping: Keeping
   /** Absent: the log's heads are not signed. */
   readonly proof?: ProofServices
   /** Absent: this host does not cosign heads of other logs. */
   readonly witness?: LogWitness
+  /** Absent: this host delivers no notices. */
+  readonly webhooks?: Webhooks
+  /** Absent: this host sends no spans. */
+  readonly telemetry?: TelemetrySending
+  /** The positions of consumers of the log. Absent: this host has no consumers. */
+  readonly positions?: Positions
+  /** Absent: only keys identify people and services. */
+  readonly login?: LoginWays
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -75,7 +90,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts', 'streams'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts', 'streams', 'keeping'] as const),
   ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -118,11 +133,14 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ...{ clock: ports.clock, random: ports.random, mailbox: ports.streams.mailbox(access, USES_ID), writes },
     onFault: (error) => ports.onFault('access', error),
   })
+  ports.keeping.onRefused((principal, { run }, code) => uses.refused({ principal, operation: 'erase', run, code }))
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, memories, contexts, streams, keeping, vault, clock, random } = ports
   return {
     ...{ runtime, log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random, live },
-    ...{ drivers, plans, uses, access: gate },
+    ...{ drivers, plans, uses, access: gate, keeping },
+    presence: new PresenceHub(() => clock.now()),
+    login: ports.login ?? { signIn: null, tokens: null },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // The tools of the role `coder` are all available tools. Control tools exist only for roles.
@@ -143,6 +161,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     losses: ports.losses ?? NO_LOSSES,
     proof: ports.proof ?? NO_PROOF,
     witness: ports.witness ?? null,
+    webhooks: ports.webhooks ?? NO_WEBHOOKS,
+    telemetry: ports.telemetry ?? NO_TELEMETRY,
+    consumers: new Consumers({ log, blobs, clock, positions: ports.positions ?? null }),
     ready: readiness({ losses: NO_LOSSES, ...ports }),
     autoDrive: ports.autoDrive ?? false,
     close() {

@@ -5,11 +5,8 @@ import './styles/views.css'
 import './styles/audit.css'
 import { type ComponentType, render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
-import { StartScreen } from './actions/start-screen.tsx'
 import { logs, startFeed } from './client/feed.ts'
-import { exchangeCode, session, sessionRefusal } from './client/session.ts'
-import { DocumentScreen } from './documents/document-screen.tsx'
-import { DocumentsScreen } from './documents/documents-screen.tsx'
+import { askedLink, session, sessionRefusal, takeLink } from './client/session.ts'
 import { ExportedScreen } from './exported/exported-screen.tsx'
 import { takeDrops } from './exported/opened.ts'
 import { rememberZone } from './habits/time-zone.ts'
@@ -18,18 +15,23 @@ import { Guard } from './page/guard.tsx'
 import { later } from './page/later.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
-import { SignIn } from './page/sign-in.tsx'
+import { SignIn, SignInAs } from './page/sign-in.tsx'
 import { followTitle } from './page/title.ts'
 import { followWaiting } from './page/waiting.ts'
-import { RunScreen } from './run/run-screen.tsx'
 import { RunsScreen } from './runs/runs-screen.tsx'
 
-// Screens that most visits do not need load when they are first shown.
+// Screens load when they are first shown. The list of runs and the inbox come with the page.
+const AccessScreen = later(async () => (await import('./access/access-screen.tsx')).AccessScreen)
 const AuditScreen = later(async () => (await import('./audit/audit-screen.tsx')).AuditScreen)
 const CompareScreen = later(async () => (await import('./compare/compare-screen.tsx')).CompareScreen)
+const DocumentScreen = later(async () => (await import('./documents/document-screen.tsx')).DocumentScreen)
+const DocumentsScreen = later(async () => (await import('./documents/documents-screen.tsx')).DocumentsScreen)
 const NumbersScreen = later(async () => (await import('./numbers/numbers-screen.tsx')).NumbersScreen)
 const PackScreen = later(async () => (await import('./pack/pack-screen.tsx')).PackScreen)
 const ProofScreen = later(async () => (await import('./proof/proof-screen.tsx')).ProofScreen)
+
+const RunScreen = later(async () => (await import('./run/run-screen.tsx')).RunScreen)
+const StartScreen = later(async () => (await import('./actions/start-screen.tsx')).StartScreen)
 
 /** The screens for files, which need no session. */
 const VIEWERS: Readonly<Record<string, ComponentType>> = { '/exported': ExportedScreen, '/pack': PackScreen }
@@ -47,12 +49,14 @@ function Screen() {
   if (path.value === '/numbers') return <NumbersScreen />
   if (path.value === '/audit') return <AuditScreen />
   if (path.value === '/proof') return <ProofScreen />
+  if (path.value === '/access') return <AccessScreen />
   const Viewer = VIEWERS[path.value]
   if (Viewer !== undefined) return <Viewer />
   return <Notice title="There is no such page" />
 }
 
 function Page() {
+  if (askedLink.value !== null) return <SignInAs {...askedLink.value} />
   if (session.value !== null)
     return (
       <Shell>
@@ -73,7 +77,7 @@ function Page() {
 }
 
 rememberZone()
-await exchangeCode().catch(() => {
+await takeLink().catch(() => {
   sessionRefusal.value = 'the server does not answer; look whether "keepup serve" is running'
 })
 document.addEventListener('click', followLink)

@@ -7,7 +7,13 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  resolve: { alias: { 'node:crypto': join(import.meta.dirname, 'pack/node-crypto.ts') } },
+  resolve: {
+    alias: [
+      { find: 'node:crypto', replacement: join(import.meta.dirname, 'pack/node-crypto.ts') },
+      // The build of Loro for browsers that is loaded without holding up the page.
+      { find: /^loro-crdt$/, replacement: 'loro-crdt/web' },
+    ],
+  },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

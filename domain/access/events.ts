@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import { ApproverRule } from '../calls/policy-schema.ts'
 import type { EventsOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
+import { keepingBodies } from './keeping.ts'
 import { ROLES } from './rights.ts'
 
-// Storage format: the events of `access-rights` (principals, roles, keys and rules) and of `access-uses` (audited reads,
-// refused requests and failed logins).
+// Storage format: the events of `access-rights` (principals, roles, keys and rules), of `access-uses` (audited reads,
+// operations without other facts, refused requests, logins, sessions and uses of keys) and of `access-keeping` (retention
+// and legal holds).
 
 /** The id of a principal: the name under which facts record it. */
 export const PrincipalId = z.string().regex(/^[a-z0-9][a-z0-9._@+-]{0,99}$/, {
@@ -19,6 +22,16 @@ const Roles = z.record(z.enum(ROLES), z.array(z.string().min(1)))
 export const Subject = z.strictObject({ issuer: z.string().min(1), subject: z.string().min(1) })
 
 const Reason = z.string().nullable()
+/** The remote address of a connection. Null: unknown, or erased. */
+const Address = z.string().min(1).nullable()
+
+/** `count` sessions of the page that began or ended. `key`: the key that opened them; null: the person logged in. */
+const Signed = z.strictObject({
+  principal: PrincipalId,
+  key: KeyId.nullable(),
+  address: Address,
+  count: z.int().positive(),
+})
 
 export const accessBodies = {
   /** Access begins: from this event on each request needs a principal. */
@@ -44,14 +57,31 @@ export const accessBodies = {
     expiresAt: z.iso.datetime().nullable(),
   }),
   key_revoked: z.strictObject({ key: KeyId, reason: Reason }),
+  /** The roles that an issuer's token claimed, in place of those that its tokens for this audience claimed before. */
+  roles_claimed: z.strictObject({
+    principal: PrincipalId,
+    issuer: z.string().min(1),
+    audience: z.string().min(1),
+    roles: z.array(z.enum(ROLES)),
+    /** The time at which the issuer made the token. */
+    issuedAt: z.iso.datetime(),
+  }),
   /** `separation`: whoever asked for a run, gave it input or forked it cannot approve its calls. */
   rules_changed: z.strictObject({ separation: z.boolean() }),
+  /** Calls that several people must approve, in runs that start from now on. The list replaces the earlier one. */
+  approvers_changed: z.strictObject({ approvers: z.array(ApproverRule) }),
   /** `count` reads of one run, or of no run, by one principal, since the last event about them. */
   read_audited: z.strictObject({
     principal: PrincipalId,
     operation: z.string().min(1),
     run: z.string().min(1).nullable(),
     count: z.int().positive(),
+  }),
+  /** A principal asked for an operation that leaves no other fact. `target`: a secret's name, a folder. */
+  operation_requested: z.strictObject({
+    principal: PrincipalId,
+    operation: z.string().min(1),
+    target: z.string().min(1).nullable(),
   }),
   /** `count` requests without the right that they need, or against a rule. */
   request_refused: z.strictObject({
@@ -68,6 +98,13 @@ export const accessBodies = {
     address: z.string().min(1).nullable(),
     count: z.int().positive(),
   }),
+  /** The first valid use of a key in a day (UTC). */
+  key_used: z.strictObject({ key: KeyId }),
+  ...keepingBodies,
+  signed_in: Signed,
+  signed_out: Signed,
+  /** The first use of a key from an address. */
+  key_used_first_from: z.strictObject({ key: KeyId, address: Address }),
 } as const
 
 export type AccessEvent = EventsOf<typeof accessBodies & typeof erasureEvents>

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ApproverRule } from '../calls/policy-schema.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { instantOf } from '../log/instant.ts'
@@ -6,18 +7,35 @@ import { appendRoot, EMPTY_ROOT, type Root } from '../log/root.ts'
 import type { EventsOf } from '../stream/emitter.ts'
 import { EMPTY, entry, type Table, withEntry } from '../stream/table.ts'
 import type { accessBodies, Subject } from './events.ts'
+import { evolveKeeping, isKeepingEvent, type KeepingState, NOTHING_KEPT } from './keeping.ts'
 import { type Right, ROLES, type Role } from './rights.ts'
 
 /** The id of the owner of the data folder, who needs no key. No principal can be added with it. */
 export const RECOVERY = 'recovery'
+
+/** An issuer, and the audience that its tokens name. */
+export interface TokenSource {
+  readonly issuer: string
+  readonly audience: string
+}
+
+/** The roles that the tokens of a source claim for a principal. */
+export interface Claim extends TokenSource {
+  /** Sorted as {@link ROLES}. */
+  readonly roles: readonly Role[]
+  /** ISO 8601. */
+  readonly issuedAt: string
+}
 
 export interface Principal {
   readonly id: string
   readonly kind: 'person' | 'service'
   readonly name: string
   readonly subject?: z.infer<typeof Subject> | undefined
-  /** Sorted as {@link ROLES}. */
+  /** The granted roles, sorted as {@link ROLES}. */
   readonly roles: readonly Role[]
+  /** The claimed roles, one entry for each source. */
+  readonly claimed: readonly Claim[]
   readonly removed: boolean
 }
 
@@ -33,14 +51,23 @@ export interface AccessKey {
   readonly revoked: boolean
 }
 
-export interface AccessState {
-  /** Whether access has begun. Always false in the stream of uses. */
+/** The members of {@link KeepingState} are in use only in `access-keeping`, all others only in `access-rights`. */
+export interface AccessState extends KeepingState {
+  /** Whether access has begun. */
   readonly begun: boolean
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
   readonly principals: Table<Principal>
   readonly keys: Table<AccessKey>
+  /** Ids of principals by {@link subjectKey}. */
+  readonly subjects: Table<string>
+  /** When the last use of each key was recorded, in ms. */
+  readonly used: Table<number>
+  /** The addresses from which each key was used. Null: erased. */
+  readonly addresses: Table<readonly (string | null)[]>
   readonly admins: number
   readonly separation: boolean
+  /** Rules that are added to the policies of new runs. */
+  readonly approvers: readonly ApproverRule[]
   /** A root hash over the bodies of all events in order. The digest covers it instead of every principal and key. */
   readonly changes: Root
 }
@@ -49,8 +76,17 @@ export interface AccessState {
 export const ACCESS_FOLD = 1
 
 const NONE: AccessState = {
-  ...{ begun: false, roles: {}, principals: EMPTY, keys: EMPTY, admins: 0 },
-  ...{ separation: true, changes: EMPTY_ROOT },
+  ...{
+    begun: false,
+    roles: {},
+    principals: EMPTY,
+    keys: EMPTY,
+    subjects: EMPTY,
+    used: EMPTY,
+    addresses: EMPTY,
+    admins: 0,
+  },
+  ...{ separation: true, approvers: [], changes: EMPTY_ROOT, ...NOTHING_KEPT },
 }
 
 /** The state after an event. Throws if the event cannot follow. */
@@ -59,7 +95,9 @@ export function evolveAccess(before: AccessState | null, event: EventsOf<typeof 
   return { ...changed({ ...state, changes }, event), changes: appendRoot(changes, event.bodyHash) }
 }
 
-function changed(state: AccessState, { type, body }: EventsOf<typeof accessBodies>): AccessState {
+function changed(state: AccessState, event: EventsOf<typeof accessBodies>): AccessState {
+  if (isKeepingEvent(event)) return evolveKeeping(state, event)
+  const { type, body } = event
   switch (type) {
     case 'access_begun':
       if (state.begun) throw new Error('access_begun twice')
@@ -69,10 +107,11 @@ function changed(state: AccessState, { type, body }: EventsOf<typeof accessBodie
     case 'principal_added': {
       const { principal: id, kind, name, subject } = body
       if (entry(state.principals, id) !== undefined) throw new Error(`${id} was added before`)
-      return withPrincipal(state, { id, kind, name, subject, roles: [], removed: false })
+      const added = withPrincipal(state, { id, kind, name, subject, roles: [], claimed: [], removed: false })
+      return subject === undefined ? added : { ...added, subjects: withEntry(added.subjects, subjectKey(subject), id) }
     }
     case 'principal_removed':
-      return withPrincipal(state, { ...principalOf(state, body.principal), roles: [], removed: true })
+      return withPrincipal(state, { ...principalOf(state, body.principal), roles: [], claimed: [], removed: true })
     case 'role_granted': {
       const principal = principalOf(state, body.principal)
       return withPrincipal(state, {
@@ -96,8 +135,22 @@ function changed(state: AccessState, { type, body }: EventsOf<typeof accessBodie
       if (key === undefined) throw new Error(`key_revoked of ${body.key}, which was never created`)
       return { ...state, keys: withEntry(state.keys, body.key, { ...key, revoked: true }) }
     }
+    case 'roles_claimed': {
+      const { principal: id, ...claim } = body
+      const principal = principalOf(state, id)
+      const others = principal.claimed.filter((one) => !isFrom(one, claim))
+      return withPrincipal(state, { ...principal, claimed: [...others, claim] })
+    }
+    case 'key_used':
+      return { ...state, used: withEntry(state.used, body.key, event.at) }
+    case 'key_used_first_from': {
+      const known = entry(state.addresses, body.key) ?? []
+      return { ...state, addresses: withEntry(state.addresses, body.key, [...known, body.address]) }
+    }
     case 'rules_changed':
       return { ...state, separation: body.separation }
+    case 'approvers_changed':
+      return { ...state, approvers: body.approvers }
     default:
       return state
   }
@@ -121,9 +174,37 @@ export function currentPrincipal(state: AccessState, id: string): Principal | un
   return principal?.removed ? undefined : principal
 }
 
+export type SubjectOf = z.infer<typeof Subject>
+
+const subjectKey = ({ issuer, subject }: SubjectOf): string => canonicalText([issuer, subject])
+
+/** The principal of an issuer's subject, also a removed one. Never compare names or addresses: issuers let people choose them. */
+export function principalOfSubject(state: AccessState, subject: SubjectOf): Principal | undefined {
+  const id = entry(state.subjects, subjectKey(subject))
+  return id === undefined ? undefined : entry(state.principals, id)
+}
+
+const isFrom = (one: TokenSource, other: TokenSource): boolean =>
+  one.issuer === other.issuer && one.audience === other.audience
+
+/** The last recorded claim of a source. */
+export const claimOf = ({ claimed }: Principal, source: TokenSource): Claim | undefined =>
+  claimed.find((one) => isFrom(one, source))
+
+/** Whether a claim must be recorded before it counts. A token that is older than the recorded one changes nothing. */
+export function isNewClaim(principal: Principal, claim: Claim): boolean {
+  const last = claimOf(principal, claim)
+  if (last === undefined) return claim.roles.length > 0
+  return instantOf(claim.issuedAt) >= instantOf(last.issuedAt) && last.roles.join() !== claim.roles.join()
+}
+
 /** Whether a key has expired. `now`: in ms since the epoch. */
 export const isExpired = ({ expiresAt }: AccessKey, now: number): boolean =>
   expiresAt !== null && now >= instantOf(expiresAt)
+
+/** The roles that a principal has by grant or by the last tokens of its issuers, sorted as {@link ROLES}. */
+export const allRolesOf = ({ roles, claimed }: Principal): readonly Role[] =>
+  ROLES.filter((role) => roles.includes(role) || claimed.some((one) => one.roles.includes(role)))
 
 /** The rights of roles, as the log recorded them last. */
 export const rightsOfRoles = (state: AccessState, roles: readonly Role[]): ReadonlySet<Right> =>

@@ -1,12 +1,25 @@
 import type { EventPlace } from '../log/body-parts.ts'
 import type { Amounts } from '../tree/events.ts'
-import type { ArgumentsRef, Failure } from './events/event-parts.ts'
+import type { ArgumentsRef, Failure, SentSecret } from './events/event-parts.ts'
 import type { SeenFile } from './question-hash.ts'
 import type { Effect } from './tools/tool-spec.ts'
 
+/** The approval of one person among several. `question`: the question with its files, under the salt of hashes. */
+export interface Supporter {
+  readonly by: string
+  readonly question: string
+}
+
 export type CallStage =
   | { readonly at: 'planned' }
-  | { readonly at: 'approval'; readonly expiresAt: number }
+  | {
+      readonly at: 'approval'
+      readonly expiresAt: number
+      /** How many people must approve; absent: one. */
+      readonly needed?: number
+      /** Those who approved so far, all of the same question; absent: nobody. */
+      readonly supporters?: readonly Supporter[]
+    }
   | { readonly at: 'approved' }
   | { readonly at: 'rejected'; readonly reason: string }
   /** The intent is in the log. The attempt is in doubt if `epoch` is not the current driver's. */
@@ -24,7 +37,13 @@ export type CallStage =
   /** Waits until `until`, ms, for the answer to the request at this revision. */
   | { readonly at: 'reply'; readonly request: number; readonly until: number }
   /** The outcome is unknown; a person decides. */
-  | { readonly at: 'doubt' }
+  | {
+      readonly at: 'doubt'
+      /** Those who approved so far that the call runs again, if several people must; absent: nobody. */
+      readonly supporters?: readonly Supporter[]
+      /** The revision at which the doubt began; absent: the last event of the call began it. */
+      readonly asked?: number
+    }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }
   | {
       readonly at: 'ended'
@@ -52,6 +71,8 @@ export interface Call {
   /** The call was started to copy the recorded outcome and does not run. */
   readonly reused?: true
   readonly permission?: string
+  /** The secrets that the tool receives; a question about the call shows them. */
+  readonly secrets?: readonly SentSecret[]
   /** The content of the files that its approval depends on. */
   readonly approvedFiles?: readonly SeenFile[]
   /** `tool_call_start` is in the log. */
@@ -80,6 +101,7 @@ export const callWithoutText = ({
   signatures: ___,
   askedName: ____,
   approvedFiles: _____,
+  secrets: ______,
   stage,
   ...call
 }: Call) => ({

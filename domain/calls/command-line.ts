@@ -39,6 +39,32 @@ export function parseCommand(command: string): string[] | null {
   return !quotedFirst && (RESERVED.has(first) || /^[A-Za-z_]\w*\+?=/.test(first)) ? null : words
 }
 
+const OPERATOR = /^(?:&&|\|\||[;|])/
+
+/**
+ * The programs that a shell command starts: the first words of simple commands that `&&`, `||`, `;` and `|` join. Null
+ * for any command that is not made of plain words (see {@link parseCommand}), because it could start other programs.
+ */
+export function programsOf(command: string): string[] | null {
+  const commands: string[] = []
+  let begun = 0
+  for (let at = 0; at < command.length; ) {
+    const c = command[at] as string
+    const operator = OPERATOR.exec(command.slice(at, at + 2))?.[0]
+    if (operator !== undefined) {
+      commands.push(command.slice(begun, at))
+      at += operator.length
+      begun = at
+    } else if (c === "'" || c === '"' || c === '\\') {
+      const part = c === "'" ? single(command, at) : c === '"' ? double(command, at) : bare(command, at)
+      if (part === null) return null
+      at = part.end
+    } else at++
+  }
+  const parsed = [...commands, command.slice(begun)].map(parseCommand)
+  return parsed.some((argv) => argv === null) ? null : parsed.map((argv) => argv![0] as string)
+}
+
 type Part = { readonly text: string; readonly end: number } | null
 
 function single(command: string, at: number): Part {

@@ -46,6 +46,7 @@ export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
 export const REJECTION_CODES = [
   'APPROVAL_EXPIRED',
   'APPROVAL_NOT_PENDING',
+  'APPROVAL_REPEATED',
   'CALL_NOT_OPEN',
   'CORRELATION_ID_REFUSED',
   'EVENT_UNKNOWN',

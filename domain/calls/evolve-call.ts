@@ -1,8 +1,9 @@
 import { instantOf } from '../log/instant.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ImpossibleEvent } from '../stream/impossible.ts'
+import { supportersOf } from './approvers.ts'
 import type { Call, CallStage } from './call.ts'
-import type { PlannedCall } from './events/event-parts.ts'
+import { type PlannedCall, type SentSecret, sentSecrets } from './events/event-parts.ts'
 import type { CallBodyOf } from './events/events.ts'
 
 type Changing =
@@ -13,6 +14,7 @@ type Changing =
   | 'tool_call_resolved'
   | 'tool_call_end'
   | 'approval_requested'
+  | 'approval_supported'
   | 'approval_decided'
   | 'approval_expired'
   | 'approval_voided'
@@ -25,6 +27,8 @@ export type CallEvent = {
     readonly agentId: string
   }
 }[Changing]
+
+const withSecrets = (secrets: readonly SentSecret[]) => (secrets.length === 0 ? {} : { secrets })
 
 /** The initial state of a planned call. `revision`: of the event that contains it. `at`: ms. */
 export const openedCall = (planned: PlannedCall, id: string, index: number, revision: number, at: number): Call => ({
@@ -40,6 +44,7 @@ export const openedCall = (planned: PlannedCall, id: string, index: number, revi
   refused: planned.refused ?? null,
   ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
   ...(planned.permission === undefined ? {} : { permission: planned.permission }),
+  ...withSecrets(sentSecrets(planned)),
   started: false,
   attempt: 0,
   lost: 0,
@@ -98,9 +103,12 @@ function changed(call: Call, event: CallEvent, epoch: number, mayHave: boolean):
         stage: { at: 'resolved', decision: event.body.decision },
       }
     case 'approval_requested':
-      return { ...call, stage: { at: 'approval', expiresAt: instantOf(event.body.expiresAt) } }
+      return { ...call, stage: asked(event.body) }
+    case 'approval_supported':
+      return { ...call, stage: supported(call, event) }
     case 'approval_decided':
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
+      if (event.body.decision === 'approved') mustBeLast(call.stage, event)
       return {
         ...withoutFiles(call),
         ...(event.body.files === undefined ? {} : { approvedFiles: event.body.files }),
@@ -143,3 +151,33 @@ const withoutFiles = ({ approvedFiles: _, ...call }: Call): Call => call
 
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
+
+const asked = ({ expiresAt, approvers }: CallBodyOf<'approval_requested'>): Awaited => ({
+  at: 'approval',
+  expiresAt: instantOf(expiresAt),
+  ...(approvers !== undefined && { needed: approvers }),
+})
+
+type Awaited = Extract<CallStage, { readonly at: 'approval' }>
+
+/**
+ * The stage after an approval that is not the last one. Approvals of another question lapse. For a call in doubt only the
+ * policy says how many people must approve.
+ */
+function supported(call: Call, event: Extract<CallEvent, { readonly type: 'approval_supported' }>): CallStage {
+  const { stage } = call
+  const { id: by } = event.actor
+  const { question, lapsed } = event.body
+  const others = supportersOf(call, question, lapsed)
+  const isAwaited = stage.at === 'doubt' || (stage.at === 'approval' && others.length + 1 < (stage.needed ?? 1))
+  if (!isAwaited) throw new ImpossibleEvent(event, 'no further approval is awaited')
+  if (others.some((one) => one.by === by)) throw new ImpossibleEvent(event, `${by} has approved it before`)
+  const supporters = [...others, { by, question }]
+  return stage.at === 'doubt' ? { ...stage, supporters, asked: stage.asked ?? call.since } : { ...stage, supporters }
+}
+
+/** Throws ImpossibleEvent unless enough other people have approved before. */
+function mustBeLast({ needed = 1, supporters = [] }: Awaited, event: CallEvent): void {
+  const others = supporters.filter(({ by }) => by !== event.actor.id)
+  if (others.length + 1 < needed) throw new ImpossibleEvent(event, `${needed} people must approve`)
+}

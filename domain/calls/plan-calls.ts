@@ -4,7 +4,7 @@ import { saltedHash } from '../log/ids.ts'
 import { echo, firstIssue } from '../log/issues.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
-import { grantsFor } from '../secrets/destinations.ts'
+import { destinationOf, destinationText, grantsFor } from '../secrets/destinations.ts'
 import { failureKey } from './call.ts'
 import type { Caller } from './caller.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
@@ -58,7 +58,7 @@ export function planCalls(
       judging = { ...judging, permissions: withoutPermission(judging.permissions, permission.id) }
     const places = touched(tool, resolved)
     const asked = askedName(call.name)
-    const secrets = refused === null && tool !== undefined ? secretsIn(state, tool.name, args) : []
+    const secrets = refused === null && tool !== undefined ? secretsIn(state, tool, args, places.writes) : []
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
@@ -79,11 +79,20 @@ function permissionOf(policy: PolicyEngine, state: Caller, tool: ToolSpec): Perm
   return refused === null ? undefined : policy.liftedBy(state, tool, refused)
 }
 
-function secretsIn(state: Caller, toolName: string, args: JsonObject): NonNullable<PlannedCall['secrets']> {
-  const grants = grantsFor(state.spec.secrets, toolName)
-  if (grants.length === 0) return []
+/** Control tools receive no values. */
+function secretsIn(
+  { spec }: Caller,
+  tool: ToolSpec,
+  args: JsonObject,
+  writes: readonly string[],
+): NonNullable<PlannedCall['secrets']> {
+  if (spec.secrets.length === 0 || tool.control) return []
+  const destination = destinationOf(tool, args)
   const text = JSON.stringify(args)
-  return grants.flatMap(({ name, reference }) => (text.includes(reference) ? [{ name, reference }] : []))
+  const to = destinationText(destination, tool.name, writes)
+  return grantsFor(spec.secrets, destination).flatMap(({ name, reference }) =>
+    text.includes(reference) ? [{ name, reference, to }] : [],
+  )
 }
 
 /** Hash and salt by argument object. Argument objects are immutable. */

@@ -1,3 +1,4 @@
+import { approversOf, type JudgedCall } from './approvers.ts'
 import type { Caller } from './caller.ts'
 import type { Failure } from './events/event-parts.ts'
 import type { Permission } from './permissions.ts'
@@ -33,13 +34,13 @@ export function policyEngine(controlRules: (name: string) => ControlRules | unde
 
   /** The permission that lifts this refusal; undefined: none. */
   function liftedBy(state: Caller, tool: ToolSpec, refused: Failure): Permission | undefined {
-    return mayLift(state, refused) ? permissionFor(state.permissions, tool.name) : undefined
+    return mayLift(state, tool, refused) ? permissionFor(state.permissions, tool.name) : undefined
   }
 
   function rightTo(state: Caller, tool: ToolSpec): Right {
     const refused = denial(state, tool)
     if (refused === null) return 'call'
-    return mayLift(state, refused) ? 'ask' : 'none'
+    return mayLift(state, tool, refused) ? 'ask' : 'none'
   }
 
   /** Why the policy alone refuses a tool now, or null. Deny beats allow. An allowlist does not restrict control tools. */
@@ -64,11 +65,15 @@ export function policyEngine(controlRules: (name: string) => ControlRules | unde
     return null
   }
 
-  /** Why a call of this tool needs a person's approval, or null. A standing approval counts as approval. */
-  function needsApproval(state: Caller, toolName: string): string | null {
+  /**
+   * Why a call needs the approval of a person, or of several, or null. A standing approval counts as the approval of one.
+   */
+  function needsApproval(state: Caller, { toolName, effect }: JudgedCall): string | null {
     const kind = controlKind(state, toolName)
     const own = kind === false ? undefined : controlRules(toolName)?.approval
     if (own !== undefined) return own
+    const approvers = approversOf(state, { toolName, effect })
+    if (approvers !== null) return `${approvers} people must approve ${toolName}`
     if (kind === 'completes' || covers(state.standing ?? [], toolName)) return null
     return asksByPolicy(state, toolName)
   }
@@ -87,9 +92,11 @@ export function asksByPolicy(state: Caller, toolName: string): string | null {
 
 /**
  * Whether a person may lift a refusal. A child's policy states what its parent may do, and a child has at most its
- * parent's rights (CONTRACTS 3), so only the refusals by its phase can be lifted.
+ * parent's rights (CONTRACTS 3), so only the refusals by its phase can be lifted. No person alone may lift the refusal of
+ * a tool that several people must approve.
  */
-const mayLift = ({ parent }: Caller, { rule }: Failure): boolean => parent === null || rule === 'phase'
+const mayLift = (caller: Caller, { name, effect }: ToolSpec, { rule }: Failure): boolean =>
+  approversOf(caller, { toolName: name, effect }) === null && (caller.parent === null || rule === 'phase')
 
 /** Only their exact name denies control tools: `*` and prefixes do not cover them. */
 function deniedByName(policy: Policy, tool: ToolSpec): boolean {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Delay, Milliseconds } from '../log/time-span.ts'
+import { Effect } from './tools/tool-spec.ts'
 
 // The policy of an agent's calls, and when a failed call is retried.
 
@@ -21,6 +22,17 @@ export interface SecurityPolicy {
   secretPatterns: RegExp[]
 }
 
+/**
+ * Calls that need the approval of `count` different people, in every mode. No standing approval and no permission covers
+ * such a call. `effects`: only calls with one of these effects; absent: all.
+ */
+export const ApproverRule = z.strictObject({
+  tools: z.array(z.string().min(1)).min(1),
+  effects: z.array(Effect).min(1).optional(),
+  count: z.int().min(2).max(9),
+})
+export type ApproverRule = z.infer<typeof ApproverRule>
+
 /** Seed 000, 5.3 and 5.12 as one recorded policy. Allow patterns: `tool`, `server:*`, `*`; deny beats allow. */
 export const Policy = z.strictObject({
   mode: z.enum(['interactive', 'batch']).default('interactive'),
@@ -33,6 +45,8 @@ export const Policy = z.strictObject({
   secretPatterns: z.array(z.string().min(1)).default([]),
   /** Kinds of external agents that the run may delegate to; absent: none (CONTRACTS 13). */
   backends: z.array(z.string().min(1)).optional(),
+  /** Of several rules about a call, the greatest count applies. */
+  approvers: z.array(ApproverRule).optional(),
 })
 export type Policy = z.infer<typeof Policy>
 

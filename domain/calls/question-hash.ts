@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { canonicalBytes } from '../log/canonical.ts'
 import { saltedHash, sha256 } from '../log/ids.ts'
 import { instantText } from '../log/instant.ts'
+import type { SentSecret } from './events/event-parts.ts'
 
 /**
  * A file that a question to a person depends on. `path`: its real path in the workspace. `content`: the hex SHA-256 of
@@ -23,12 +24,19 @@ export interface Question {
 }
 
 /**
- * The hash of a question as a person sees it, hex SHA-256: the call with its arguments, and the content of the files in
- * the preview. An answer contains the hash, so it cannot apply to another question.
+ * The hash of a question as a person sees it, hex SHA-256: the call with its arguments, the content of the files in the
+ * preview, and the destinations of secrets. An answer contains the hash, so it cannot apply to another question.
  */
-export const questionHash = (question: Question, files: readonly SeenFile[] = []): string => {
+export const questionHash = (
+  question: Question,
+  files: readonly SeenFile[] = [],
+  secrets: readonly SentSecret[] = [],
+): string => {
   const { for: kind, toolCallId, argumentsHash, asked } = question
-  return sha256(canonicalBytes({ for: kind, toolCallId, argumentsHash, asked, files: [...files] }))
+  const sent = secrets.map(({ name, to }) => ({ name, to }))
+  // Questions without secrets keep the hash of older versions.
+  const more = sent.length === 0 ? {} : { secrets: sent }
+  return sha256(canonicalBytes({ for: kind, toolCallId, argumentsHash, asked, files: [...files], ...more }))
 }
 
 /** A file as an event stores it: the hash of its content under the salt of hashes. */
@@ -37,9 +45,17 @@ export const storedFile = (salt: string, { path, content }: SeenFile): SeenFile 
   content: content === 'absent' || content === 'unreadable' ? content : saltedHash(salt, content),
 })
 
+/** The members of a call that a question shows. */
+interface AskedCall {
+  readonly id: string
+  readonly argumentsHash: string
+  readonly secrets?: readonly SentSecret[]
+}
+
 /** The hash of an approval question. `expiresAt`: ms. */
 export const approvalHash = (
-  { id, argumentsHash }: { readonly id: string; readonly argumentsHash: string },
+  { id, argumentsHash, secrets }: AskedCall,
   expiresAt: number,
   files: readonly SeenFile[],
-): string => questionHash({ for: 'approval', toolCallId: id, argumentsHash, asked: instantText(expiresAt) }, files)
+): string =>
+  questionHash({ for: 'approval', toolCallId: id, argumentsHash, asked: instantText(expiresAt) }, files, secrets)

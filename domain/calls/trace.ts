@@ -77,7 +77,13 @@ type FactOf<T extends CallFactType> = Extract<CallFact, { readonly type: T }>
 /** The types of the events of calls. */
 export const CALL_FACTS: ReadonlySet<CallFactType> = new Set([
   ...(['tool_call_start', 'tool_call_end', 'late_outcome', 'tool_call_resolved', 'permission_granted'] as const),
-  ...(['approval_requested', 'approval_decided', 'approval_expired', 'standing_approval'] as const),
+  ...([
+    'approval_requested',
+    'approval_supported',
+    'approval_decided',
+    'approval_expired',
+    'standing_approval',
+  ] as const),
 ])
 
 /** A text that a model had read. `stream` and `revision`: the event that contains it. */
@@ -272,15 +278,19 @@ function approvalSteps({ facts }: CallHistory, toolCallId: string | undefined): 
   // A void approval does not answer the question after it.
   const asked = own.findLastIndex(({ type }) => type === 'approval_requested')
   const question = own[asked]
-  const decision = own
-    .slice(Math.max(0, asked))
-    .findLast(({ type }) => type === 'approval_decided' || type === 'approval_expired')
+  const since = own.slice(Math.max(0, asked))
+  const decision = since.findLast(({ type }) => type === 'approval_decided' || type === 'approval_expired')
   if (decision?.type === 'approval_decided') {
     const { decision: how, decided, reason } = decision.body
     const text = `${how} by ${nameOf(decision.actor)}${seenText(decision.body)}`
     steps.push(stepAt('approval', decision, text, { decided, quote: reason }))
   }
   if (decision?.type === 'approval_expired') steps.push(stepAt('approval', decision, 'nobody decided in time'))
+  for (const one of since.toReversed())
+    if (one.type === 'approval_supported') {
+      const text = `approved by ${nameOf(one.actor)}, as one of several${seenText(one.body)}`
+      steps.push(stepAt('approval', one, text, { decided: one.body.decided, quote: one.body.reason }))
+    }
   if (question?.type === 'approval_requested') {
     const { toolName, reason, expiresAt } = question.body
     const ended = own.some(({ type }) => type === 'tool_call_end')
@@ -291,7 +301,10 @@ function approvalSteps({ facts }: CallHistory, toolCallId: string | undefined): 
 }
 
 /** What the person saw: the question, by the beginning of its hash, and the files in its preview. */
-function seenText({ decided: { shownHash }, files = [] }: CallBodies['approval_decided']): string {
+function seenText({
+  decided: { shownHash },
+  files = [],
+}: Pick<CallBodies['approval_decided'], 'decided' | 'files'>): string {
   if (shownHash === undefined) return '; the question that was shown is not known'
   const saw = files.length === 0 ? '' : ` and ${files.length === 1 ? 'a file' : `${files.length} files`}`
   return `, who saw the question ${shownHash.slice(0, 12)}${saw}`

@@ -30,6 +30,7 @@ export type ExternalCommand =
       readonly decision: 'approved' | 'rejected'
       readonly questionHash?: string
       readonly files?: readonly SeenFile[]
+      readonly lapsed?: readonly string[]
       readonly reason?: string
     }
   | ExternalFact

@@ -59,8 +59,7 @@ function proceed(d: ExternalDecisionBuilder, paused: boolean): boolean {
   const before = d.revision
   for (const call of d.calls) settleCall(d, call, paused)
   if (!paused)
-    for (const call of startable(d.caller, d.calls))
-      beginCall(d, call, externalPolicy.needsApproval(d.caller, call.toolName))
+    for (const call of startable(d.caller, d.calls)) beginCall(d, call, externalPolicy.needsApproval(d.caller, call))
   return d.revision > before
 }
 

@@ -34,6 +34,7 @@ const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'external_started',
   'cancel_requested',
   'permission_decided',
+  'approval_supported',
   'approval_decided',
   'delivered',
 ])

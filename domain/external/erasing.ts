@@ -7,7 +7,13 @@ import type { ExternalBodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The event types of keepup agents' calls. */
-type OfCall = 'tool_call_retry' | 'tool_call_unknown' | 'tool_call_end' | 'approval_requested' | 'approval_decided'
+type OfCall =
+  | 'tool_call_retry'
+  | 'tool_call_unknown'
+  | 'tool_call_end'
+  | 'approval_requested'
+  | 'approval_supported'
+  | 'approval_decided'
 
 type Said =
   | 'external_started'
@@ -46,6 +52,7 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
   tool_call_unknown: callResidues.tool_call_unknown,
   tool_call_end: callResidues.tool_call_end,
   approval_requested: callResidues.approval_requested,
+  approval_supported: callResidues.approval_supported,
   approval_decided: callResidues.approval_decided,
   cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,

@@ -69,7 +69,8 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
   if (isOfCall(event)) {
     if (state.tools === undefined) return refuse('it reaches no tools')
     const tools = withCallEvent(state, state.tools, event)
-    return event.type === 'approval_decided' ? { tools, commands: remembering(state, event.commandId) } : { tools }
+    const person = event.type === 'approval_decided' || event.type === 'approval_supported'
+    return person ? { tools, commands: remembering(state, event.commandId) } : { tools }
   }
   switch (event.type) {
     case 'agent_events': {

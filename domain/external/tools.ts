@@ -18,6 +18,7 @@ const OF_CALLS: ReadonlySet<string> = new Set<OutsideCallEvent['type']>([
   'tool_call_unknown',
   'tool_call_end',
   'approval_requested',
+  'approval_supported',
   'approval_decided',
   'approval_expired',
 ])

@@ -24,7 +24,7 @@ export interface Erasure {
  * Parses an `erased` fact. Null for an event of another type, and for a fact that is in the blob store, encrypted or
  * malformed. Verification reports the bodies of an unreadable fact as problems, which is the safe side.
  */
-export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
+export function erasedFact({ header, body }: Pick<SealedEvent, 'header' | 'body'>): ErasedFact | null {
   if (header.type !== ERASED_FACT || !body || header.body.cipher) return null
   try {
     const fact = JSON.parse(new TextDecoder().decode(unsalted(body))) as Partial<ErasedFact>

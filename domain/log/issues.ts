@@ -58,10 +58,18 @@ function plainText(issue: Exclude<z.core.$ZodIssue, { code: 'unrecognized_keys' 
     case 'invalid_union':
       return 'it has none of the allowed forms'
     case 'invalid_format':
-      return `expected another form of text (${issue.format})`
+      return formatText(issue)
     default:
       return 'it cannot be used'
   }
+}
+
+/** The expected form of a text, with the pattern, because zod's message says no more either. */
+function formatText({ format, pattern, ...issue }: z.core.$ZodIssueInvalidStringFormat): string {
+  const part = 'prefix' in issue ? issue.prefix : 'suffix' in issue ? issue.suffix : undefined
+  if (format === 'starts_with') return `expected a text that begins with "${String(part)}"`
+  if (format === 'ends_with') return `expected a text that ends with "${String(part)}"`
+  return format === 'regex' ? `expected a text of the form ${pattern}` : `expected another form of text (${format})`
 }
 
 function amount(count: number | bigint, origin: string): string {

@@ -60,11 +60,16 @@ export interface TreeStore {
   grow(growth: TreeGrowth): Promise<void>
   /** The hashes of a tile, `32 · width` bytes. Fewer: the store does not have all of them. */
   tile(tile: Tile): Promise<Uint8Array>
+  /** The positions in the log of `count` leaves from `first` on. Fewer: the store does not have all of them. */
+  positions(first: number, count: number): Promise<readonly number[]>
   /** The index of the leaf at a position of the log; null: there is none. */
   indexOf(position: number): Promise<number | null>
   /** The last signed head of an origin, or of any; null: there is none. */
   lastHead(origin?: string): Promise<SignedHead | null>
-  /** Signed heads in the order of their signatures, at most `limit` after the head number `after`. */
+  /**
+   * Signed heads in the order of their signatures, at most `limit` after the head number `after`. The first one has
+   * number 1, and no number is missing.
+   */
   heads(after: number, limit: number): Promise<readonly (SignedHead & { readonly number: number })[]>
   /** Forgets the tree and keeps the heads. */
   clear(): Promise<void>
@@ -106,4 +111,6 @@ export interface AnchorKeeper {
   ): Promise<{ readonly checkpoint: string; readonly receipt: Uint8Array | null }>
   /** The checkpoints that the anchor holds now for an origin. Absent: the anchor cannot be asked. */
   held?(place: AnchorPlace, origin: string): Promise<readonly string[]>
+  /** Its checkpoints for an origin that cover more than `size` events, the largest first. Absent: it needs the network. */
+  later?(place: AnchorPlace, origin: string, size: number): AsyncIterable<string>
 }

@@ -35,9 +35,9 @@ export interface SecretBoundary {
   refresh(): Promise<void>
   /**
    * Replaces references with values for the execution of a tool. Rejects with ToolError SECRET_UNAVAILABLE if the vault
-   * does not have a secret, or the secret was not granted to this tool.
+   * does not have a secret, or the secret was not granted to the destination of the call. `sendsTo`: see ToolSpec.
    */
-  resolve(args: JsonObject, toolName: string): Promise<JsonObject>
+  resolve(args: JsonObject, toolName: string, sendsTo?: string): Promise<JsonObject>
 }
 
 /** The workspace of one run, open while the run is driven. */
@@ -155,6 +155,8 @@ export interface RuntimePorts extends StreamPorts {
    * process has the right. Absent: this process drives alone.
    */
   lease?(name: string): Promise<Lease | null>
+  /** Calls name the trace of the request that started the run. Absent: that of the run. */
+  readonly adoptsTraces?: boolean
   /** Throws ModelError if the model is not available. */
   provider(modelId: string): ModelProvider
   /** The health of the models that this process calls; absent: health is not tracked. */
@@ -192,5 +194,6 @@ export type CrashPoint =
   | 'after_tool'
   | 'after_snapshot'
   | 'before_delivery'
+  | 'loss_accepted'
   | 'before_claim'
   | 'after_claim'

@@ -19,6 +19,11 @@ export interface ToolContext {
    */
   readonly causationId?: string
   readonly correlationId?: string
+  /**
+   * The W3C trace context of this attempt, for requests to other programs: their spans then belong to the span of the
+   * attempt. Null: the log cannot be read.
+   */
+  readonly traceParent?: () => Promise<string | null>
   readonly signal: AbortSignal
   readonly workspace: Workspace | null
   /** Runs commands under the run's policy and redacts secrets in their output; null: commands are not available. */
@@ -27,6 +32,11 @@ export interface ToolContext {
   readonly redact?: (text: string) => string
   /** Like {@link redact}, for long text in pieces. Patterns match only within a line. */
   readonly redactStream?: () => TextFilter
+  /**
+   * The host that may receive the arguments, because they contain a secret that was granted to this host; see
+   * `hostOfUrl` in secrets/hosts.ts. Absent: the arguments contain no such secret.
+   */
+  readonly secretsTo?: string
   /** A note on how to read the rest of the result, from a byte on. Absent: this run has no tool for it. */
   readonly readOn?: (from: number) => string
   /** Receives a command's output as it streams; the output is not stored. Secrets are redacted, also across pieces. */

@@ -34,13 +34,15 @@ export interface ProofState {
   readonly losses: number
   /** The anchors in use, by id. */
   readonly anchors: Readonly<Record<string, Anchor>>
+  /** How often each id was given to an anchor. It tells an anchor from an earlier one with the same id. */
+  readonly additions: Readonly<Record<string, number>>
   /** The last anchored head of each anchor. */
   readonly anchored: Readonly<Record<string, TreeHead>>
   /** Only in `proof-witness`. */
   readonly witness?: WitnessState
 }
 
-const NOTHING: ProofState = { origins: [], losses: 0, anchors: {}, anchored: {} }
+const NOTHING: ProofState = { origins: [], losses: 0, anchors: {}, additions: {}, anchored: {} }
 
 export type ProofCommand =
   /** `current`: the last origin that the caller knows; null: none. */
@@ -59,6 +61,8 @@ export type ProofCommand =
   | {
       readonly kind: 'record'
       readonly anchor: string
+      /** The addition of the anchor that keeps the head: its number in the state that the caller knew. */
+      readonly addition: number
       readonly head: TreeHead
       readonly checkpoint: string
       readonly receipt: string | null
@@ -69,15 +73,16 @@ export type ProofCommand =
 export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
   kind: 'proof',
   noun: 'proof',
+  fold: 2,
   bodies: proofBodies,
   evolve(state, event) {
     if (isWitnessEvent(event))
       return { ...(state ?? NOTHING), witness: evolveWitness(state?.witness ?? NO_WITNESS, event) }
     const { type, body } = event
     if (type === 'log_key_created') {
-      const { origins, losses, anchors, anchored } = state ?? NOTHING
-      const origin = { origin: body.origin, vkeys: [body.vkey] }
-      return { origins: [...origins, origin], losses: losses + (body.reason === 'loss' ? 1 : 0), anchors, anchored }
+      const before = state ?? NOTHING
+      const origins = [...before.origins, { origin: body.origin, vkeys: [body.vkey] }]
+      return { ...before, origins, losses: before.losses + (body.reason === 'loss' ? 1 : 0) }
     }
     if (state === null) throw new Error(`${type} before log_key_created`)
     switch (type) {
@@ -88,7 +93,8 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
       }
       case 'anchor_added': {
         const { anchor, ...as } = body
-        return { ...state, anchors: { ...state.anchors, [anchor]: as } }
+        const additions = { ...state.additions, [anchor]: (state.additions[anchor] ?? 0) + 1 }
+        return { ...state, anchors: { ...state.anchors, [anchor]: as }, additions }
       }
       case 'anchor_removed': {
         const { [body.anchor]: _, ...anchors } = state.anchors
@@ -129,6 +135,12 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
             'ANCHOR_EXISTS',
             `the anchor ${anchor} exists (${known.kind} ${known.target}); use another name`,
           )
+        const own = Object.entries(state.anchors).find(([, { vkey }]) => vkey !== undefined && vkey === as.vkey)
+        if (own !== undefined)
+          throw new StreamError(
+            'ANCHOR_EXISTS',
+            `the anchor ${own[0]} has this key already; remove it first, or name another witness`,
+          )
         return emit('anchor_added', { anchor, ...as })
       }
       case 'remove':
@@ -136,9 +148,14 @@ export const proof = defineKind<ProofState, typeof proofBodies, ProofCommand>({
         else throw unknownAnchor(command.anchor)
         return
       case 'record': {
-        const { anchor, head, checkpoint, receipt } = command
+        const { anchor, addition, head, checkpoint, receipt } = command
         const { kind, target } = state.anchors[anchor] ?? {}
         if (kind === undefined || target === undefined) throw unknownAnchor(anchor)
+        if (state.additions[anchor] !== addition)
+          throw new StreamError(
+            'ANCHOR_CHANGED',
+            `the anchor ${anchor} was removed and added again while it got the head; anchor the log once more`,
+          )
         return emit('anchor_made', { anchor, kind, target, ...head, checkpoint, receipt })
       }
     }

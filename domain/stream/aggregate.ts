@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Actor, Header } from '../log/envelope.ts'
 import type { SaltedBody } from '../log/seal.ts'
 
@@ -105,6 +106,8 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   readonly fold: number
   /** Current version of each type of event. */
   readonly versions: Readonly<Record<string, number>>
+  /** The schema of each type's current version. */
+  readonly bodies: Readonly<Record<string, z.ZodType>>
   /**
    * Decodes a stored event to its current version. Throws LogError UNKNOWN_EVENT for a type or version that this
    * program does not know, LOG_NEWER when a newer program wrote the stream, and LOG_CORRUPT when the body is not JSON.

@@ -30,7 +30,7 @@ interface Claim {
 /** The members of an aggregate that its codec provides. */
 export type Reading<Event extends StreamEvent> = Pick<
   Aggregate<unknown, Event, unknown>,
-  'versions' | 'decode' | 'decodeKept' | 'checkKnown' | 'fault' | 'claim'
+  'versions' | 'bodies' | 'decode' | 'decodeKept' | 'checkKnown' | 'fault' | 'claim'
 >
 
 /** Decodes the stored events of one kind of stream. */
@@ -83,7 +83,7 @@ export function codecOf<Event extends StreamEvent>(
     return parsed.success ? null : firstIssue(parsed.error, 'body')
   }
   const fault = ({ type, body }: Event) => bodyFault(type, body)
-  const reading = { versions, decode, decodeKept, checkKnown, fault, claim }
+  const reading = { versions, bodies, decode, decodeKept, checkKnown, fault, claim }
   return { reading, decode, decodeKept, checkKnown, upcast, bodyFault }
 }
 

@@ -6,6 +6,9 @@ import type { Erasing } from './aggregate.ts'
 
 export const RESIDUE = 'residue'
 
+/** The most bodies that one append empties. */
+export const MAX_ERASED = 1_024
+
 /** Why bodies were erased: a closed set for reports. The fact's `reason` says it in words. */
 export const ErasureCode = z.enum(['subject_request', 'retention', 'secret', 'legal', 'mistake', 'other'])
 export type ErasureCode = z.infer<typeof ErasureCode>
@@ -29,6 +32,13 @@ export const erasureEvents = {
     reason: z.string(),
   }),
 } as const
+
+/** Bodies to erase: their stream, its run (null: none) and their revisions. */
+export interface Doomed {
+  readonly stream: string
+  readonly run: string | null
+  readonly revisions: readonly number[]
+}
 
 export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 

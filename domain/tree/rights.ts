@@ -1,3 +1,4 @@
+import { approversIn } from '../calls/approvers.ts'
 import { asksInMode, covers } from '../calls/tools/tool-patterns.ts'
 import type { AgentSpec, Rights } from './spec.ts'
 
@@ -9,6 +10,10 @@ export const ALL_RIGHTS: Rights = { read: true, write: true, commands: true, out
 
 const RIGHTS = ['read', 'write', 'commands', 'outside'] as const satisfies readonly (keyof Rights)[]
 
+/** The effects of calls of these tools. */
+const EFFECTS = { read_file: 'pure', write_file: 'reconcilable', run_command: 'irreversible' } as const
+type Known = keyof typeof EFFECTS
+
 /** An agent's policy and the phases of its role. `role` null: no phase narrows the policy. */
 interface Holder {
   readonly policy: AgentSpec['policy']
@@ -17,14 +22,26 @@ interface Holder {
 
 /** The rights that an agent has in at least one of its phases without approvals of single calls. */
 export function rightsOf({ policy, role }: Holder): Rights {
-  const asks = (tool: string) => covers(policy.requiresApproval, tool) || asksInMode(policy.mode, tool)
+  const asks = (tool: Known) =>
+    covers(policy.requiresApproval, tool) ||
+    asksInMode(policy.mode, tool) ||
+    approversIn(policy, { toolName: tool, effect: EFFECTS[tool] }) !== null
   // Phases order the work of a role; a child passes through all of them. Most roles only think in their last phase, so
   // the intersection of all phases would allow nothing.
   const inSome = (tool: string) => role === null || role.phases.some((phase) => covers(phase.allowedTools, tool))
-  const may = (tool: string) =>
+  const may = (tool: Known) =>
     covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && inSome(tool)
   return { read: may('read_file'), write: may('write_file'), commands: may('run_command'), outside: !policy.sandboxed }
 }
+
+/**
+ * Whether several people must approve what an external agent asks for itself. `toolName`: the agent's own name for the
+ * tool. The agent chooses the name, so a rule about files or commands counts for each of its questions.
+ */
+export const needsSeveral = (policy: Pick<AgentSpec['policy'], 'approvers'>, toolName?: string): boolean =>
+  Object.entries({ ...EFFECTS, ...(toolName !== undefined && { [toolName]: 'irreversible' as const }) }).some(
+    ([tool, effect]) => approversIn(policy, { toolName: tool, effect }) !== null,
+  )
 
 /** The intersection of two agents' rights. A child has no right that its parent lacks at the time of delegation. */
 export const shared = (a: Rights, b: Rights): Rights => ({

@@ -7,7 +7,7 @@ import type { accessTables } from './tables.ts'
 
 const { put, set } = changesIn<typeof accessTables>()
 
-/** Changes of `principals`, `role_changes`, `access_keys` and `access_uses`. */
+/** Changes of the tables of access. */
 export function accessChanges({ header, event }: Projected<AccessEvent>): Change[] {
   if (event === null) return []
   const { revision, timestamp: at } = header
@@ -33,6 +33,11 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
       const change = event.type === 'role_granted' ? 'granted' : 'taken'
       return [put('role_changes', { revision }, { access, principal, role, change, changed_at: at, changed_by: by })]
     }
+    case 'roles_claimed': {
+      const { principal, issuer, audience, roles, issuedAt } = event.body
+      const columns = { principal, issuer, audience, roles: JSON.stringify(roles), issued_at: issuedAt }
+      return [put('role_claims', { revision }, { access, ...columns, claimed_at: at })]
+    }
     case 'key_created': {
       const { key, principal, rights, expiresAt } = event.body
       const columns = { principal, rights: rights && JSON.stringify(rights), expires_at: expiresAt }
@@ -46,6 +51,10 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
       const { principal, operation, run, count } = event.body
       return use({ principal, operation, run_id: run }, count)
     }
+    case 'operation_requested': {
+      const { principal, operation, target } = event.body
+      return use({ principal, operation, reason: target }, 1)
+    }
     case 'request_refused': {
       const { principal, operation, run, code, count } = event.body
       return use({ principal, operation, run_id: run, reason: code }, count)
@@ -54,6 +63,27 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
       const { key, reason, address, count } = event.body
       return use({ key, reason, address }, count)
     }
+    case 'key_used':
+      return use({ key: event.body.key }, 1)
+    case 'retention_set': {
+      const { of: subject, days } = event.body
+      return [put('retention', { revision }, { access, subject, days, set_at: at, set_by: by })]
+    }
+    case 'hold_set': {
+      const { hold, of: stream, reason } = event.body
+      return [put('holds', { hold }, { access, stream, reason, set_at: at, set_by: by, revision })]
+    }
+    case 'hold_lifted': {
+      const { hold, reason } = event.body
+      return [set('holds', { hold }, { lifted_at: at, lifted_by: by, lift_reason: reason, revision })]
+    }
+    case 'signed_in':
+    case 'signed_out': {
+      const { principal, key, address, count } = event.body
+      return use({ principal, key, address }, count)
+    }
+    case 'key_used_first_from':
+      return use({ key: event.body.key, address: event.body.address }, 1)
     default:
       return []
   }

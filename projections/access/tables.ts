@@ -1,6 +1,6 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** Principals, their roles and keys over time, audited reads, refused requests and failed logins. */
+/** Principals, their roles and keys over time, audited reads, refused requests, logins, sessions, retention and holds. */
 export const accessTables = {
   principals: {
     columns: {
@@ -41,6 +41,24 @@ export const accessTables = {
     owner: 'access',
     indexes: [['principal', 'role']],
   },
+  role_claims: {
+    columns: {
+      access: 'text!',
+      revision: 'integer!',
+      principal: 'text!',
+      issuer: 'text!',
+      audience: 'text!',
+      /** JSON list: the roles from then on, in place of those claimed before. */
+      roles: 'text!',
+      issued_at: 'text!',
+      claimed_at: 'text!',
+      incomplete_from: 'integer',
+    },
+    key: ['revision'],
+    kind: 'access',
+    owner: 'access',
+    indexes: [['principal']],
+  },
   access_keys: {
     columns: {
       access: 'text!',
@@ -66,13 +84,16 @@ export const accessTables = {
     columns: {
       access: 'text!',
       revision: 'integer!',
-      /** read_audited, request_refused, login_failed. */
+      /**
+       * read_audited, operation_requested, request_refused, login_failed, key_used, signed_in, signed_out,
+       * key_used_first_from.
+       */
       type: 'text!',
       principal: 'text',
       key: 'text',
       operation: 'text',
       run_id: 'text',
-      /** A problem's code, or why a login failed. */
+      /** A problem's code, why a login failed, or the target of a requested operation: a secret's name, a folder. */
       reason: 'text',
       address: 'text',
       count: 'integer!',
@@ -83,5 +104,43 @@ export const accessTables = {
     kind: 'access',
     owner: 'access',
     indexes: [['run_id'], ['principal']],
+  },
+  /** Each change of a retention. The last one is in force. */
+  retention: {
+    columns: {
+      access: 'text!',
+      revision: 'integer!',
+      /** run, external, document, memory, store. */
+      subject: 'text!',
+      /** Null: texts are never erased by policy. */
+      days: 'integer',
+      set_at: 'text!',
+      set_by: 'text!',
+      incomplete_from: 'integer',
+    },
+    key: ['revision'],
+    kind: 'access',
+    owner: 'access',
+    indexes: [['subject']],
+  },
+  holds: {
+    columns: {
+      access: 'text!',
+      hold: 'text!',
+      /** The stream whose texts must stay. That of a run's root agent stands for the whole run. */
+      stream: 'text!',
+      reason: 'text!',
+      set_at: 'text!',
+      set_by: 'text!',
+      lifted_at: 'text',
+      lifted_by: 'text',
+      lift_reason: 'text',
+      revision: 'integer!',
+      incomplete_from: 'integer',
+    },
+    key: ['hold'],
+    kind: 'access',
+    owner: 'access',
+    indexes: [['stream']],
   },
 } as const satisfies Record<string, TableSpec>

@@ -135,6 +135,58 @@ export const factTables = {
       ['decided_by'],
     ],
   },
+  /** How each call was decided. The view `call_decisions` is computed from it. */
+  decision_rows: {
+    columns: {
+      agent_id: 'text!',
+      tool_call_id: 'text!',
+      run_id: 'text!',
+      tool_name: 'text',
+      /** pending, allowed, denied, expired; erased: the decision was erased. */
+      decision: 'text!',
+      /** person, standing_approval, permission, policy; null: not decided. */
+      method: 'text',
+      rule: 'text',
+      decided_by: 'text',
+      claimed: 'integer',
+      policy_hash: 'text',
+      shown_hash: 'text',
+      /** How many people must approve; null: one. */
+      needed: 'integer',
+      asked_at: 'text',
+      decided_at: 'text',
+      /** Of the last event. */
+      revision: 'integer!',
+      /** Of the first event, which gives the order of the rows. */
+      first_revision: 'integer!',
+      position: 'integer!',
+    },
+    key: ['agent_id', 'tool_call_id'],
+    kind: ['agent', 'external'],
+    owner: 'agent_id',
+    indexes: [['run_id', 'position']],
+  },
+  /** Approvals of calls that several people must approve, all but the last. */
+  approval_supports: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      run_id: 'text!',
+      tool_call_id: 'text!',
+      by: 'text!',
+      claimed: 'integer!',
+      reason: 'text',
+      policy_hash: 'text',
+      shown_hash: 'text',
+      /** Hash of the question with its files. Approvals of other questions than the last one have lapsed. */
+      question: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    kind: ['agent', 'external'],
+    owner: 'agent_id',
+    indexes: [['tool_call_id'], ['by']],
+  },
   standing_approvals: {
     columns: {
       agent_id: 'text!',

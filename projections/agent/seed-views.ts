@@ -1,6 +1,7 @@
 import { ERASED } from '../../domain/calls/events/residue.ts'
 import { type Dialect, jsonArray, jsonObject, memberSql } from '../engine/schema/dialect.ts'
-import { callsAt, dollarsSql, historySql } from '../engine/schema/views.ts'
+import { historySql } from '../engine/schema/history-sql.ts'
+import { callsAt, dollarsSql } from '../engine/schema/views.ts'
 
 // The seed's `events` (8.2) and `checkpoints` (8.1) with exactly its columns. Both show event content: SQLite reads it
 // from the log, PostgreSQL from a table.

@@ -3,6 +3,7 @@ import type { Outcome } from '../../domain/external/outcome.ts'
 import type { ReportedUsage } from '../../domain/external/usage.ts'
 import { type AgentTableRow, put, remove, set } from '../agent/changes.ts'
 import { approvals } from '../agent/rows/approvals.ts'
+import { askedColumns, decisions, personColumns, supports } from '../agent/rows/decisions.ts'
 import type { ProjectedEvent } from '../agent/rows/event.ts'
 import { toolCalls } from '../agent/rows/tool-calls.ts'
 import { namedFiles, touchedFiles } from '../agent/rows/touched-files.ts'
@@ -35,7 +36,7 @@ export function externalChanges(e: ProjectedExternal): Change[] {
     }
     case 'permission_requested':
     case 'permission_decided':
-      return [agent(), permission(e)]
+      return [agent(), permission(e), permissionDecision(e)]
     case 'tool_call_requested':
       return [agent(), ...requested(e)]
     case 'tool_call_start':
@@ -44,11 +45,12 @@ export function externalChanges(e: ProjectedExternal): Change[] {
     case 'tool_call_unknown':
     case 'tool_call_end':
     case 'approval_requested':
+    case 'approval_supported':
     case 'approval_decided':
     case 'approval_expired': {
       // These events have the same bodies as those of keepup's own agents.
       const own = e as ProjectedEvent
-      return [agent(), ...toolCalls(own), ...approvals(own), ...touchedFiles(own)]
+      return [agent(), ...toolCalls(own), ...approvals(own), ...decisions(own), ...supports(own), ...touchedFiles(own)]
     }
     case 'cancel_requested': {
       const reason = set('runs', { id: e.runId }, { error: e.body?.reason ?? null })
@@ -174,6 +176,20 @@ function permission(e: Of<'permission_requested' | 'permission_decided'>): Chang
     decided_revision: e.revision,
   }
   return put('approvals', key, decided, birth)
+}
+
+function permissionDecision(e: Of<'permission_requested' | 'permission_decided'>): Change {
+  const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }
+  const columns =
+    e.type === 'permission_requested'
+      ? { ...askedColumns(e.time), tool_name: e.body?.toolName ?? null }
+      : personColumns(e, e.body)
+  return put(
+    'decision_rows',
+    key,
+    { ...columns, revision: e.revision },
+    { run_id: e.runId, first_revision: e.revision, position: e.position },
+  )
 }
 
 /** A call of a keepup tool. The same policy applies as to calls of keepup's own agents. */

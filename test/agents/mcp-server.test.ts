@@ -82,6 +82,7 @@ test('what is not there is refused in words, and a read-only server offers nothi
   expect(tools.map(({ name }) => name)).toEqual([
     'list_approvals',
     'get_approval',
+    'list_consumers',
     'list_run_events',
     'get_run_state',
     'list_runs',

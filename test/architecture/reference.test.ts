@@ -86,7 +86,7 @@ describe('the page of the settings', () => {
 
   it('has examples that are accepted, as messages have', () => {
     const files = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!))
-    expect(files).toHaveLength(9)
+    expect(files).toHaveLength(10)
     for (const file of [...files, EXAMPLES])
       expect(ConfigSchema.safeParse({ data: 'x', ...file }).error).toBeUndefined()
     expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())

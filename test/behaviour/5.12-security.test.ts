@@ -161,7 +161,8 @@ describe('5.12.5 no secret appears in the log', () => {
         if (header.type === 'model_call_end') named.push(JSON.parse(text).calls[0].secrets)
       }
     // Which secrets each call was given is recorded, by name and reference.
-    expect(named).toEqual([secrets, secrets, undefined])
+    const sent = (to: string) => [{ ...secrets[0], to }]
+    expect(named).toEqual([sent('command login'), sent('tool write_file'), undefined])
     expect(bytes).toContain(`ran login -p ${secrets[0]!.reference}`)
     expect(bytes + JSON.stringify(run.requests)).not.toContain(VALUE)
     // What it was given is its fork's as well.

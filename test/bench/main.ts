@@ -3,9 +3,11 @@ import { Bench, type Case } from './bench.ts'
 import { accessCase } from './cases/access.ts'
 import { agents } from './cases/agents.ts'
 import { children } from './cases/children.ts'
+import { consumersCase } from './cases/consumers.ts'
 import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
 import { envelope } from './cases/envelope.ts'
+import { exportsCase } from './cases/exports.ts'
 import { fold } from './cases/fold.ts'
 import { growing } from './cases/growth.ts'
 import { many } from './cases/many.ts'
@@ -20,8 +22,10 @@ import { starts } from './cases/starts.ts'
 import { state } from './cases/state.ts'
 import { stretches } from './cases/stretches.ts'
 import { tables } from './cases/tables.ts'
+import { telemetry } from './cases/telemetry.ts'
 import { tree } from './cases/tree.ts'
 import { turns } from './cases/turns.ts'
+import { verify } from './cases/verify.ts'
 import { watchers } from './cases/watchers.ts'
 import { conditions } from './conditions.ts'
 import { isMet } from './figure.ts'
@@ -39,11 +43,15 @@ const CASES: readonly Case[] = [
   proof,
   accessCase,
   packs,
+  verify,
   tables,
+  telemetry,
   tree,
   children,
   many,
   resident,
+  consumersCase,
+  exportsCase,
   contexts,
   decisions,
   agents,

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ReadHashes } from '../../adapters/sqlite/tree-store.ts'
-import { eventLeaf } from '../../domain/log/proof/tree.ts'
+import { appendLeaves, EMPTY_EDGE, eventLeaf } from '../../domain/log/proof/tree.ts'
 import { TILE_WIDTH } from '../../domain/log/proof/tree-proof.ts'
 import type { SignedHead, TreeGrowth, TreeLeaf, TreeStore } from '../../domain/ports/proof.ts'
+import { StoredTiles } from '../../domain/proof/runtime/stored-tiles.ts'
 import { StoredTree } from '../support/merkle.ts'
 
 export interface TreeStoreFactory {
@@ -14,6 +15,8 @@ export interface TreeStoreFactory {
     open(hashes: ReadHashes): Promise<TreeStore>
     /** Runs SQL past the store. */
     alter(sql: string): Promise<unknown>
+    /** SQL that moves leaf 0 to another position. */
+    readonly move: string
   }>
 }
 
@@ -90,6 +93,13 @@ export function treeStoreContract({ cases, fresh }: TreeStoreFactory): void {
         const all = new Map(plan.leaves.map(({ position }, leaf) => [position, leaf]))
         for (const position of [0, ...[...all.keys()].flatMap((one) => [one, one + 1]).slice(-40)])
           expect([position, await store.indexOf(position)]).toEqual([position, all.get(position) ?? null])
+        const positions = plan.leaves.map(({ position }) => position)
+        for (const [first, count] of [
+          [0, size],
+          [size >> 1, 3],
+          [Math.max(0, size - 2), 2],
+        ] as const)
+          expect(await store.positions(first, count)).toEqual(positions.slice(first, first + count))
         const heads = await store.heads(0, 500)
         expect(heads.map(({ number: _, ...head }) => head)).toEqual(plan.heads)
         expect(await store.heads(heads[0]?.number ?? 0, 1)).toEqual(heads.slice(1, 2))
@@ -131,6 +141,33 @@ export function treeStoreContract({ cases, fresh }: TreeStoreFactory): void {
       await expect(one.grow({ ...late, head: null })).rejects.toMatchObject({ code: 'TREE_MOVED' })
     expect(await one.load()).toEqual({ edge: plain(next.edge), cursor: next.cursor })
     expect([await one.heads(0, 9), (await one.tile({ level: 1, index: 0, width: 1 })).length]).toEqual([heads, 32])
+  })
+
+  test('hashes that were removed and positions that were changed are named', async () => {
+    const faultsAfter = async (edit: (move: string) => string | null) => {
+      const plan = new Plan()
+      const { open, alter, move } = await fresh()
+      const store = await open(plan.hashes)
+      for (const gap of [0, 5]) await store.grow(plan.growth({ count: 300, gap, origin: 'a' }))
+      const sql = edit(move)
+      if (sql !== null) await alter(sql)
+      const tiles = new StoredTiles(store, plan.tree.edge.size)
+      let edge = EMPTY_EDGE
+      for (const { position, hash } of plan.leaves) {
+        const grown = appendLeaves(edge, [eventLeaf(hash)])
+        edge = grown.edge
+        await tiles.add(position, grown.completed)
+      }
+      await tiles.end()
+      return tiles.faults
+    }
+    expect(await faultsAfter(() => null)).toEqual([])
+    expect(await faultsAfter(() => 'delete from hashes where number = 1')).toEqual([
+      'the stored hash 1 of level 1 is not the one of the log',
+    ])
+    expect(await faultsAfter((move) => move)).toEqual(
+      expect.arrayContaining(['the stored position of leaf 0 is not the one of the log']),
+    )
   })
 
   test('nobody changes or removes a signed head', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { planAgentCalls } from '../../domain/agent/tasks/plan.ts'
 import type { RequestedCall } from '../../domain/calls/requested-calls.ts'
 import { Decider } from '../support/decider.ts'
@@ -90,11 +90,29 @@ test.each([
   expect(without).toBe('irreversible')
 })
 
-test('the secrets to which the arguments refer are named, and no other', () => {
+describe('the secrets to which the arguments refer are named with their destinations, and no other', () => {
   const [one, two] = ['a', 'b'].map((letter) => ({ name: letter, reference: `secret:ku_${letter.repeat(26)}` }))
-  const of = state({ secrets: [one, two] })
-  expect(plan(asks('look', { deep: [`x ${two!.reference}`] }), {}, of).secrets).toEqual([two])
-  expect(plan(asks('nothing', { deep: two!.reference }), {}, of)).not.toHaveProperty('secrets')
+  const planned = (name: string, args: object, ...secrets: object[]) =>
+    plan(asks(name, args), {}, state({ secrets })).secrets
+
+  test('by a grant without a place', () => {
+    const sent = [{ ...two, to: 'tool look' }]
+    expect(planned('look', { deep: [`x ${two!.reference}`] }, one!, two!)).toEqual(sent)
+    expect(planned('look', { deep: 'none' }, one!, two!)).toBeUndefined()
+    expect(planned('nothing', { deep: two!.reference }, one!, two!)).toBeUndefined()
+    expect(planned('look', { deep: two!.reference }, { ...two, host: 'api.example.com' })).toBeUndefined()
+  })
+
+  test('by grants of programs', () => {
+    const [git, jq] = ['git', 'jq'].map((command) => ({ ...two, command }))
+    const command = (line: string, ...grants: object[]) => planned('run_command', { command: line }, ...grants)
+    const of = (to: string) => [{ ...two, to }]
+    expect(command(`git -c x=${two!.reference} fetch`, git!)).toEqual(of('command git'))
+    expect(command(`git log | jq ${two!.reference}`, git!, jq!)).toEqual(of('command git, jq'))
+    expect(command(`git log | jq ${two!.reference}`, git!)).toBeUndefined()
+    expect(command(`git log > ${two!.reference}`, git!)).toBeUndefined()
+    expect(command(`git log > ${two!.reference}`, two!)).toEqual(of('command sh'))
+  })
 })
 
 test('arguments have the same hash in any order of their keys, and another one in another run', () => {

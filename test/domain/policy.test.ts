@@ -79,11 +79,14 @@ test('a policy refuses, permits and asks as CONTRACTS 3 says, for any policy, ph
         expected === null ? 'call' : liftable ? 'ask' : 'none',
       ])
       expect(offeredTools(state).includes(spec), spec.name).toBe(expected === null)
-      expect([spec.name, needsApproval(state, spec.name) !== null]).toEqual([spec.name, asks(one, spec.name)])
+      expect([spec.name, needsApproval(state, { toolName: spec.name, effect: spec.effect }) !== null]).toEqual([
+        spec.name,
+        asks(one, spec.name),
+      ])
     }
     // Completion is always offered and never asks.
     expect(offeredTools(state).map(({ name }) => name)).toContain('complete_task')
-    expect(needsApproval(state, 'complete_task')).toBeNull()
+    expect(needsApproval(state, { toolName: 'complete_task', effect: 'pure' })).toBeNull()
   })
   fc.assert(holds, property(300))
 })

@@ -66,9 +66,16 @@ test.each([
   expect(all.out).toContain(`${ids[1]}: ${says}`)
   expect(all.out).toMatch(/revision \d+ CHAIN: the log ends before revision \d+, which the tables have seen/)
   expect(await look(place, 'verify', ids[1]!)).toMatchObject({ code: 5 })
-  // The run is whole, but the signed head no longer proves it.
+  const whole = expect.stringMatching(
+    /the log as a whole contradicts its last signed head; what was changed: keepup .*verify/,
+  )
+  // A head of before the change proves the first run, and none proves the third.
   expect(await look(place, 'verify', ids[0]!)).toMatchObject({
-    code: 5,
+    ...{ code: 0, err: whole },
+    out: expect.stringMatching(/: holds, .* signed\),.*\n {2}HEAD: the signed head .* but not at these events/),
+  })
+  expect(await look(place, 'verify', ids[2]!)).toMatchObject({
+    ...{ code: 5, err: whole },
     out: expect.stringMatching(/: holds, .*\n {2}HEAD: the signed head of \d+ events does not contain revision/),
   })
 })

@@ -70,6 +70,10 @@ const UNWRITTEN = [
   'forked.hashSalt: absent',
   // One shape for all decisions about calls, of which each event needs a part.
   ...['method: permission', 'method: policy', 'policyHash: null'].map((one) => `approval_decided.decided.${one}`),
+  ...[
+    ...['askedAt: absent', 'method: permission', 'method: policy', 'method: standing_approval', 'policyHash: null'],
+    'rule',
+  ].map((one) => `approval_supported.decided.${one}`),
   ...['askedAt', 'method: person', 'method: standing_approval', 'policyHash: null', 'rule: absent', 'shownHash'].map(
     (one) => `tool_call_start.decided.${one}`,
   ),

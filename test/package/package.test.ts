@@ -62,7 +62,7 @@ describe('the published package', () => {
     ])
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
-    expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts|css)$/.test(path)).sort()).toEqual([
+    expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts|css|wasm)$/.test(path)).sort()).toEqual([
       'api/demo/architect.json',
       'api/demo/project/README.md',
       'api/demo/project/package.json',
@@ -73,10 +73,15 @@ describe('the published package', () => {
       'api/docs/access.md',
       'api/docs/agents.md',
       'api/docs/command-line.md',
+      'api/docs/consumers.md',
+      'api/docs/dashboard.sql',
       'api/docs/documents.md',
+      'api/docs/events.md',
+      'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
       'api/docs/library.md',
+      'api/docs/notices.md',
       'api/docs/proof.md',
       'api/docs/roles.md',
       'api/docs/servers-guarantees.md',
@@ -84,6 +89,7 @@ describe('the published package', () => {
       'api/docs/servers.md',
       'api/docs/settings.md',
       'api/docs/tables.md',
+      'api/docs/telemetry.md',
       'api/docs/threat-model.md',
       'api/docs/tools.md',
       'api/docs/trace.md',
@@ -218,6 +224,8 @@ describe('the published package', () => {
     ['the library', ['--input-type=module', '-e', "import '@keepup/runtime'"]],
     ['the kit for tools', ['--input-type=module', '-e', "import '@keepup/runtime/tools'"]],
     ['the kit for agents', ['--input-type=module', '-e', "import '@keepup/runtime/agents'"]],
+    ['the kit for consumers', ['--input-type=module', '-e', "import '@keepup/runtime/consumers'"]],
+    ['the kit for events', ['--input-type=module', '-e', "import '@keepup/runtime/events'"]],
     ['the library, required', ['-e', "require('@keepup/runtime')"]],
   ]
   const NEEDS = /^\[?(?:Error: )?keepup needs Node\.js 24 or newer; this is v\d+\.\d+\.\d+\. Install it from .*$/

@@ -24,6 +24,10 @@ const FILL = [
     ${rows} select 'r' || i, 'r' || i || '.t1.c0', 'r' || i, 1, case when i % 1000 > 0 then 'succeeded' else 'unknown' end, 1, 0 from n`,
   `insert into approvals (agent_id, tool_call_id, run_id, turn, status, requested_position)
     ${rows} select 'r' || i, 'r' || i || '.t1.c0', 'r' || i, 1, 'approved', i from n`,
+  `insert into decision_rows (agent_id, tool_call_id, run_id, decision, revision, first_revision, position)
+    ${rows} select 'r' || i, 'r' || i || '.t1.c0', 'r' || i, 'allowed', 1, 1, i from n`,
+  `insert into approval_supports (agent_id, revision, run_id, tool_call_id, "by", claimed, at)
+    ${rows} select 'r' || i, 1, 'r' || i, 'r' || i || '.t1.c0', 'approver:r' || i, 1, '' from n`,
   `insert into checkpoint_rows (agent_id, revision, step, run_id, turn, position, timestamp)
     ${rows} select 'r1', i * 5, i, 'r1', 1, i * 50, '' from n`,
   `insert into inputs (agent_id, revision, run_id, "by", at, erased) ${rows} select 'r' || i, 1, 'r' || i, 'user:u' || i, '', 0 from n`,

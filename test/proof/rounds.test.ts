@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ANCHOR_KEEPERS } from '../../api/process/host/anchor-keepers.ts'
 import type { Clock } from '../../domain/ports/index.ts'
 import type { AnchorKeeper } from '../../domain/ports/proof.ts'
-import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
+import { PROOF_ID, type ProofCommand, proof } from '../../domain/proof/kind.ts'
 import { LogAnchors } from '../../domain/proof/runtime/anchors.ts'
 import type { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { signedLog } from './support.ts'
@@ -36,7 +36,11 @@ function ringing() {
   }
 }
 
-async function failing(signer: Partial<Pick<LogSigner, 'latest'>> = {}) {
+const gone: AnchorKeeper['keep'] = async () => {
+  throw new Error('the disk is gone')
+}
+
+async function failing(signer: Partial<Pick<LogSigner, 'latest'>> = {}, keep = gone) {
   const world = await signedLog()
   await world.write(3)
   await world.signer.sign()
@@ -45,16 +49,17 @@ async function failing(signer: Partial<Pick<LogSigner, 'latest'>> = {}) {
     proof,
     PROOF_ID,
     { kind: 'add', anchor: 'disk', as },
-    { by: { kind: 'user', id: 'ann' }, commandId: 'add' },
+    { by: { kind: 'user', id: 'ann' }, commandId: 'first' },
   )
   const attempts: number[] = []
   const folder: AnchorKeeper = {
-    async keep(_, { size }) {
-      attempts.push(size)
-      throw new Error('the disk is gone')
+    keep(place, head, last, consistency) {
+      attempts.push(head.size)
+      return keep(place, head, last, consistency)
     },
   }
   const time = ringing()
+  let drawn = 0
   const anchors = new LogAnchors({
     ...{ store: world.store, streams: world.streams, clock: time.clock, everyMs: EVERY_MS },
     signer: {
@@ -63,7 +68,7 @@ async function failing(signer: Partial<Pick<LogSigner, 'latest'>> = {}) {
       ...signer,
     },
     keepers: { ...ANCHOR_KEEPERS, folder },
-    random: { bytes: (length) => new Uint8Array(length) },
+    random: { bytes: (length) => new Uint8Array(length).fill(++drawn) },
     warn: () => {},
   })
   return { world, anchors, attempts, ...time }
@@ -107,4 +112,28 @@ test('no signature starts after the end', async () => {
   await settled()
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   expect(await world.store.lastHead()).toEqual(signed)
+})
+
+test('a round during which an anchor is added again under its name records nothing for the new place', async () => {
+  const { promise: kept, resolve: keep } = Promise.withResolvers<void>()
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { world, anchors } = await failing({}, async (_, { note }) => {
+    ask()
+    await kept
+    return { checkpoint: note, receipt: null }
+  })
+  await using _ = world
+  const round = anchors.now()
+  await asked
+  const commands: ProofCommand[] = [
+    { kind: 'remove', anchor: 'disk' },
+    { kind: 'add', anchor: 'disk', as: { kind: 'folder', target: '/elsewhere' } },
+  ]
+  for (const command of commands)
+    await world.streams.submit(proof, PROOF_ID, command, { by: { kind: 'user', id: 'ann' }, commandId: command.kind })
+  keep()
+  expect(await round).toMatchObject([{ ok: false, message: expect.stringContaining('removed and added again') }])
+  expect((await world.state()).anchored).toEqual({})
+  expect(await anchors.now()).toMatchObject([{ ok: true }])
+  await anchors.close()
 })

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { metricsText } from '../../api/http/metrics-routes.ts'
 import { proofStatus } from '../../api/operations/proof/status.ts'
 import type { Services } from '../../api/operations/services.ts'
+import { NO_TELEMETRY } from '../../api/operations/telemetry/services.ts'
+import { NO_WEBHOOKS } from '../../api/operations/webhooks/services.ts'
 import { ANCHOR_KEEPERS } from '../../api/process/host/anchor-keepers.ts'
 import type { AnchorKeeper } from '../../domain/ports/proof.ts'
 import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
@@ -15,7 +17,15 @@ type World = Awaited<ReturnType<typeof signedLog>>
 function services({ log, store }: World, ms: number, anchors: readonly object[] = []): Services {
   const read = { rows: async () => ({ position: null, value: { anchors, vkey: null } }) }
   const shown = { store, keepers: ANCHOR_KEEPERS, signing: () => null }
-  return { log, read, proof: shown, clock: standing(ms) } as unknown as Services
+  return {
+    log,
+    read,
+    proof: shown,
+    clock: standing(ms),
+    webhooks: NO_WEBHOOKS,
+    telemetry: NO_TELEMETRY,
+    consumers: { list: async () => [] },
+  } as unknown as Services
 }
 
 test('a log is late when no head covers an event for a minute, and says why', async () => {

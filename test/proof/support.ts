@@ -112,3 +112,12 @@ export async function signedLog() {
   }
   return world
 }
+
+/** The log with other methods in the place of its own. */
+export const withMethods = <T extends object>(of: T, own: Partial<T>): T =>
+  new Proxy(of, {
+    get(target, name) {
+      const found = Reflect.get(name in own ? own : target, name)
+      return typeof found === 'function' ? found.bind(target) : found
+    },
+  })

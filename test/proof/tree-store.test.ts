@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { PostgresTreeStore } from '../../adapters/postgres/tree-store.ts'
 import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
 import { treeStoreContract } from '../contracts/tree-store.ts'
@@ -34,6 +34,7 @@ describe('the tree in SQLite', () => {
             db.close()
           }
         },
+        move: 'update positions set position = 0 where leaf = 0',
       }
     },
   })
@@ -47,8 +48,35 @@ describeWithSharedPostgres('the tree in PostgreSQL', (server) => {
       const [pool, schema] = [schemas.pool(), schemas.fresh()]
       return {
         open: () => PostgresTreeStore.open({ pool, schema }),
-        alter: (sql) => pool.query(sql.replace('heads', `${schema}.heads`)),
+        alter: (sql) => pool.query(sql.replace(/heads|hashes|leaves/, (table) => `${schema}.${table}`)),
+        move: 'update leaves set position = 0 where leaf = 0',
       }
     },
+  })
+
+  test('the heads of an older version, whose numbers have gaps, are numbered anew once; later gaps stay', async () => {
+    const [pool, schema] = [schemas.pool(), schemas.fresh()]
+    await PostgresTreeStore.open({ pool, schema })
+    const head = (note: string, number?: number) =>
+      pool.query(
+        `insert into ${schema}.heads (${number === undefined ? '' : 'number,'} origin, size, note, at)
+          overriding system value values (${number === undefined ? '' : `${number},`} 'a', $1, $2, 0)`,
+        [note.charCodeAt(0), note],
+      )
+    await pool.query(`alter table ${schema}.heads alter number add generated always as identity`)
+    for (const note of ['a', 'b', 'c']) {
+      await head(note)
+      await pool.query(`select nextval('${schema}.heads_number_seq')`)
+    }
+    // A newer version numbered these without the sequence, and one between them was removed.
+    await head('d', 6)
+    await head('e', 7)
+    await head('g', 9)
+    for (let start = 0; start < 2; start += 1) {
+      const store = await PostgresTreeStore.open({ pool, schema })
+      const heads = await store.heads(0, 9)
+      expect(heads.map(({ number, note }) => `${number}${note}`)).toEqual(['1a', '2b', '3c', '4d', '5e', '7g'])
+    }
+    await expect(pool.query(`update ${schema}.heads set note = ''`)).rejects.toThrow('heads are final')
   })
 })

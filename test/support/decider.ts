@@ -21,12 +21,12 @@ export class Decider {
 
   private readonly named = { agentId: 'run1', runId: 'run1' }
 
-  private facts(driver?: Driver) {
+  private facts(driver?: Driver, person = USER) {
     return {
       now: this.now,
       salt: () => new Uint8Array(16),
       jitter: () => 0,
-      by: driver === undefined ? USER : ({ kind: 'driver', id: driver.id } as const),
+      by: driver === undefined ? person : ({ kind: 'driver', id: driver.id } as const),
       commandId: `c${this.state?.revision ?? -1}`,
       transcript: () => new Transcript(),
       ...(driver === undefined ? {} : { driver }),
@@ -34,12 +34,12 @@ export class Decider {
   }
 
   /** Decides a command and returns its events. Without a driver, a person sends the command. */
-  take(command: AgentCommand, driver?: Driver) {
+  take(command: AgentCommand, driver?: Driver, person = USER) {
     const { drafts, state } = decideAgent(
       this.state,
       { ...this.named, revision: this.state.revision },
       command,
-      this.facts(driver),
+      this.facts(driver, person),
     )
     this.state = state!
     return drafts.map(({ event }) => event)

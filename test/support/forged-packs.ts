@@ -1,5 +1,7 @@
 import fc from 'fast-check'
-import { logOf, type Pack, packedEvents, packOf } from './packs.ts'
+import { ERASED_FACT } from '../../domain/log/erased.ts'
+import type { PackedEvent } from '../../domain/log/proof/pack.ts'
+import { ASKED, logOf, type Pack, packedEvents, packOf } from './packs.ts'
 import { cosigner, logSigner } from './proof-keys.ts'
 
 // Packs of small logs, and packs that somebody changed afterwards.
@@ -31,6 +33,26 @@ const flippedBase64 = (old: string | null, b: number) => {
 const flippedText: (text: string, a: number, b: number) => string = (text, a, b) =>
   text === '' ? 'x' : text.slice(0, a % text.length) + '0aA=\n{"—9'[b % 9] + text.slice((a % text.length) + 1)
 
+/** A line without its body. `absent`: why. */
+const emptied =
+  (absent: (b: number) => unknown): Change =>
+  (lines, a, b) =>
+    lines.with(
+      a,
+      edited(lines[a]!, ({ absent: _, body: __, hash, header, index, position, previous, salt: ___ }) => ({
+        absent: absent(b),
+        body: null,
+        ...{ hash, header, index, position },
+        ...(previous !== undefined && { previous }),
+        salt: null,
+      })),
+    )
+
+const NO_REASONS = [
+  ...[true, 1, 'withheld', null, [], {}],
+  ...[{ why: 'lost' }, { why: 'erased' }, { reason: 1, why: 'erased' }, { reason: 'x', why: 'withheld' }],
+]
+
 const LINE_CHANGES: Readonly<Record<string, Change>> = {
   edit: (lines, a, b) =>
     lines.with(
@@ -60,17 +82,9 @@ const LINE_CHANGES: Readonly<Record<string, Change>> = {
   index: member('index', (_, b) => b),
   position: member('position', (_, b) => b),
   noBody: member('body', () => null),
-  absent: (lines, a) =>
-    lines.with(
-      a,
-      edited(lines[a]!, ({ absent: _, body: __, hash, header, index, position, previous, salt: ___ }) => ({
-        absent: { why: 'withheld' },
-        body: null,
-        ...{ hash, header, index, position },
-        ...(previous !== undefined && { previous }),
-        salt: null,
-      })),
-    ),
+  absent: emptied(() => ({ why: 'withheld' })),
+  relabel: emptied(() => ({ reason: 'forged', why: 'erased' })),
+  noReason: emptied((b) => NO_REASONS[b % NO_REASONS.length]),
   characters: (lines, a, b) => lines.with(a, flippedText(lines[a]!, b, a + b)),
 }
 
@@ -91,22 +105,37 @@ export const anyPack: fc.Arbitrary<{ readonly pack: Pack; readonly change: strin
       'noHashes',
       'blob',
       'noBlob',
+      'tail',
       ...Object.keys(LINE_CHANGES),
     ),
     a: fc.nat(10_000),
     b: fc.nat(10_000),
   })
   .map(({ turns, text, seed, isWhole, change, a, b }) => {
-    const log = logOf(turns, [text])
-    const all = packedEvents(log).map((one) => {
+    const log = logOf(turns, [text], true)
+    const at = (stream: string, revision: number) =>
+      log.events.find(({ header }) => header.stream === stream && header.revision === revision)
+    const all = packedEvents(log).map((one): PackedEvent => {
       const { stream, revision } = one.event.header
-      const before = log.events.find(({ header }) => header.stream === stream && header.revision === revision - 1)
-      return isWhole || before === undefined ? one : { ...one, previous: before.hash }
+      const before = at(stream, revision - 1)
+      const isErased = at(stream, revision + 1)?.header.type === ERASED_FACT
+      return {
+        ...one,
+        ...(isErased && { body: null, salt: null, absent: ASKED }),
+        ...(!isWhole && before !== undefined && { previous: before.hash }),
+      }
     })
-    const packed = isWhole ? all : chosen(all, seed)
-    const pack = packOf(log, packed, signers, !isWhole)
+    const kept = isWhole ? all : chosen(all, seed)
+    const packed = change === 'tail' ? withoutTail(kept, a) : kept
+    const pack = packOf(log, packed, signers, !isWhole || change === 'tail')
     return { pack: changed(pack, change, a, b), change }
   })
+
+/** Without the last events of a stream. */
+function withoutTail(packed: readonly PackedEvent[], a: number): readonly PackedEvent[] {
+  const { header } = packed[a % packed.length]?.event ?? {}
+  return packed.filter(({ event }) => event.header.stream !== header?.stream || event.header.revision < header.revision)
+}
 
 function changed(pack: Pack, change: string, a: number, b: number): Pack {
   const lineChange = LINE_CHANGES[change]
@@ -120,7 +149,7 @@ function changed(pack: Pack, change: string, a: number, b: number): Pack {
   }
   if (change === 'note') return { ...pack, checkpoint: flippedText(pack.checkpoint!, a, b) }
   const { 'hashes.txt': hashes, ...rest } = pack
-  if (hashes === undefined || change === 'honest') return pack
+  if (hashes === undefined || change === 'honest' || change === 'tail') return pack
   if (change === 'noHashes') return rest
   if (change === 'moreHashes')
     return { ...pack, 'hashes.txt': hashes + (hashes.split('\n')[0] || '=') + '\n'.repeat(b % 2) }

@@ -18,19 +18,34 @@ export type Pack = Record<string, string>
 /** The content of a blob: salt and whole result. */
 const wholeResult = (n: number): string => `salt of 16 bytes, then the result of event ${n}`
 
-/** A log of events of several streams, of which some name a whole result. `turns`: the stream of each event, as a number. */
-export function logOf(turns: readonly number[], texts: readonly string[] = []) {
+/** The reason of each erasure in a log. */
+export const ASKED = { why: 'erased', reason: 'asked for' } as const
+
+/**
+ * A log of events of several streams, of which some name a whole result. `turns`: the stream of each event, as a number.
+ * `erasing`: some events are facts that the body before them in their stream was erased.
+ */
+export function logOf(turns: readonly number[], texts: readonly string[] = [], erasing = false) {
   const sealer = new Sealer()
   const tips = new Map<string, Tip>()
-  const events: RecordedEvent[] = turns.map((turn, n) => {
+  const events: RecordedEvent[] = []
+  for (const [n, turn] of turns.entries()) {
     const stream = `agent-a${turn}`
+    const before = events.findLast(({ header }) => header.stream === stream)?.header
     const text = texts[n % texts.length] ?? 'x'
     const hash = bodyHash(Buffer.from(wholeResult(n)))
-    const draft = n % 4 === 2 ? { type: 'tool_call_end', body: { attachment: { hash }, n } } : { body: { n, text } }
+    // No fact erases an erasure fact.
+    const named = before && before.type !== 'erased' && { revision: before.revision, bodyHash: before.body.hash }
+    const draft =
+      n % 4 === 2
+        ? { type: 'tool_call_end', body: { attachment: { hash }, n } }
+        : erasing && n % 4 === 3 && named
+          ? { type: 'erased', body: { code: 'request', reason: ASKED.reason, bodies: [named] } }
+          : { body: { n, text } }
     const batch = sealer.batch(stream, tips.get(stream) ?? NEW, [{ ...draft, header: { commandId: `c-${text}` } }])
     tips.set(stream, tipOf(batch))
-    return { ...batch[0]!, position: 3 * n + 1 }
-  })
+    events.push({ ...batch[0]!, position: 3 * n + 1 })
+  }
   const tree = new StoredTree()
   tree.append(...events.map(({ hash }) => eventLeaf(hash)))
   return { events, tree }

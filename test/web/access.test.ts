@@ -1,166 +1,158 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
-import { type Served, serve } from '../support/browser/served.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
 import { violations } from '../support/browser/violations.ts'
 
-// The rules of axe on every screen, in both themes.
+// The screen of access: people and services, keys, roles and rules.
 
 const browser = useBrowser()
 let served: Served
-let [asks, done, question, paper] = ['', '', '', '']
+const keys: Record<string, string> = {}
+
 beforeAll(async () => {
   served = await serve()
-  asks = await served.driven('write hello', { workspace: served.workspace() })
-  done = await served.driven('write hello', {
-    workspace: served.workspace(),
-    approve: ['write_file'],
-    contextVariables: { a: 1 },
-  })
-  question = await served.driven('ask me')
-  await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
-  const body = {
-    title: 'Plan',
-    format: 'markdown',
-    content: '# Plan\n\nFirst **this**.\n\n| a |\n|---|\n| b |\n',
-    by: 'ada',
-  }
-  const anchor = { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' }
-  await served.ask('POST', '/v1/anchors', anchor)
-  await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
-  paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
 })
 afterAll(() => served.close())
 
-const screens: [string, () => string, string][] = [
-  ['the list', () => '/', '.run-row'],
-  ['a list with a selected run', () => `/?run=${done}`, '.run-row.selected'],
-  ['an empty list', () => '/?text=nothing+at+all', '.notice'],
-  ['the inbox', () => '/inbox', '.ask .patch'],
-  ['the start', () => '/start', 'select#role'],
-  ['a run that asks', () => `/runs/${asks}`, '.ask .patch'],
-  ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
-  ...['event', 'state', 'diff', 'files', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
-    `the detail ${tab}`,
-    () => `/runs/${done}?at=13&tab=${tab}`,
-    '.detail h2, .detail pre, .detail .json-line',
-  ]),
-  ...['feed', 'compact', 'waterfall'].map((view): [string, () => string, string] => [
-    `the timeline ${view}`,
-    () => `/runs/${done}?view=${view}&at=7`,
-    '.card header .quiet, .event .said bdi:not(:empty), .work',
-  ]),
-  ['two runs compared', () => `/compare?a=${asks}&b=${done}`, '.place-row'],
-  ['two steps compared', () => `/compare?a=${done}:0&b=${done}:1`, '.compare .patch'],
-  ['nothing compared', () => '/compare', '.notice'],
-  ['a file with its writers', () => `/runs/${done}?tab=files&file=hello.txt`, '.blame'],
-  ['the documents', () => '/documents', '.documents li'],
-  ...['text', 'writers', 'change', 'proof'].map((tab): [string, () => string, string] => [
-    `the document ${tab}`,
-    () => `/documents/${paper}?tab=${tab}`,
-    '.detail h2, .detail .blame, .detail button:text("Verify")',
-  ]),
-  ...['cost', 'calls', 'routing', 'runs', 'budgets'].map((tab): [string, () => string, string] => [
-    `the numbers ${tab}`,
-    () => `/numbers?tab=${tab}`,
-    '.data-table',
-  ]),
-  ['no numbers', () => '/numbers?run=none', '.notice, .fault'],
-  ['the questions', () => '/audit?question=approvals', '.questions'],
-  ['the proof', () => '/audit?tab=proof', 'form.row'],
-  ['the tables', () => '/audit?tab=tables', '.facts'],
-  ['the log', () => '/audit?tab=log', '.streams'],
-  ['a stream', () => `/audit?tab=log&stream=agent-${done}`, '.event .said bdi:not(:empty)'],
-  ['the heads and anchors', () => '/proof', '.facts'],
-  ['an anchor that fails', () => '/proof', '.data-table .bad'],
-  ['the verification', () => '/proof?tab=verify', '.panel button'],
-  ['the guide to proofs', () => '/proof?tab=guide', '.markdown'],
-  ['no pack', () => '/pack', '.notice'],
-  ['no exported run', () => '/exported', '.notice'],
-  ['a place that is none', () => '/nowhere', '.notice'],
-]
-
-describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
-  it('no screen breaks a rule of axe', async () => {
-    const page = await browser.page()
-    await page.emulateMedia({ colorScheme: theme })
-    await served.open(page)
-    const found: [string, string[]][] = []
-    for (const [name, path, ready] of screens) {
-      await page.goto(served.url + path())
-      await page.locator(ready).first().waitFor()
-      await expect.poll(() => page.getByText('loading …').count()).toBe(0)
-      found.push([name, await violations(page)])
-    }
-    expect(found.filter(([, all]) => all.length > 0)).toEqual([])
+/** A link that signs in the owner of a key. */
+async function linkOf(who: string): Promise<string> {
+  const answer = await fetch(`${served.url}/v1/session/codes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keys[who]}`, 'content-type': 'application/json' },
+    body: '{}',
   })
-})
+  return ((await answer.json()) as { url: string }).url
+}
 
-it.each(['light', 'dark'] as const)('no dialog and no answer breaks a rule of axe in the %s theme', async (theme) => {
-  const page = await browser.page()
-  await page.emulateMedia({ colorScheme: theme })
-  await served.open(page, '/audit?question=standing_approvals')
-  await page.getByRole('button', { name: 'Ask (Ctrl Enter)' }).click()
-  await page.locator('.data-table').waitFor()
-  const found = [await violations(page)]
-  await page.locator('h1').first().click()
-  for (const key of ['?', 'y', 'Control+k']) {
-    await page.keyboard.press(key)
-    await page.locator('dialog[open]').waitFor()
-    found.push(await violations(page))
-    await page.keyboard.press('Escape')
-    await page.locator('dialog[open]').waitFor({ state: 'detached' })
-  }
-  expect(found.flat()).toEqual([])
-})
+/** Opens the page as the owner of a key. */
+async function openAs(page: Page, who: string, path: string): Promise<void> {
+  await page.goto(await linkOf(who))
+  await page.getByRole('button', { name: `Sign in as ${who}` }).click()
+  await page.locator('.person').waitFor()
+  await page.goto(served.url + path)
+}
 
-it('a browser without a session is told what to do, within the rules', async () => {
-  const page = await browser.page()
-  await page.goto(served.url)
-  await page.locator('pre').waitFor()
-  expect(await violations(page)).toEqual([])
-})
+const outcome = (page: Page) => page.locator('.outcome').innerText()
 
-it('nothing moves where less motion is wanted', async () => {
-  const page = await browser.page()
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  const id = await served.start('wait', { workspace: served.workspace() })
-  await served.open(page, `/runs/${id}`)
-  await page.locator('.status.works').waitFor()
-  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
-  await page.emulateMedia({ reducedMotion: 'no-preference' })
-  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0)
-  await served.ask('POST', `/v1/runs/${id}/cancel`, {})
-})
+describe('the screen of access', () => {
+  it('says how access is turned on while it is off', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, '/access')
+    await expect.poll(() => page.locator('.notice').innerText()).toContain('keepup access init')
+    expect([await violations(page), found]).toEqual([[], []])
+  })
 
-it('at twice the size every part can be reached, and no text runs out of the page sideways', async () => {
-  const page = await browser.page()
-  // 200 % of a window of 1280 by 800.
-  await page.setViewportSize({ width: 640, height: 400 })
-  await served.open(page)
-  for (const [, path, ready] of screens) {
-    await page.goto(served.url + path())
-    await page.locator(ready).first().waitFor()
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-    expect([path(), wide]).toEqual([path(), 0])
-  }
-})
+  it('adds a person, changes roles, creates a key that opens the page, and revokes it', async () => {
+    keys.ann = (await served.ask<{ key: string }>('POST', '/v1/access', { principal: 'ann', name: 'Ann' })).key
+    const page = await browser.page()
+    const found = troubles(page)
+    await openAs(page, 'ann', '/access')
+    await page.getByText('You are ann').waitFor()
+    await page.getByRole('button', { name: 'Add a person or service' }).click()
+    await page.getByLabel('Id, which facts record').fill('bob')
+    await page.getByLabel('Name, for people').fill('<b>Bob</b>')
+    await page.getByRole('dialog').getByLabel('approver').check()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await expect.poll(() => outcome(page)).toContain('bob is added.')
+    const table = page.getByRole('region', { name: 'People and services' })
+    await expect.poll(() => table.innerText()).toContain('viewer, approver')
+    expect(await table.innerText()).toContain('<b>Bob</b>')
 
-it('every control of a run is reached by the tabulator', async () => {
-  const page = await browser.page()
-  await served.open(page, `/runs/${done}`)
-  await page.locator('.card header .quiet').first().waitFor()
-  const names = new Set<string>()
-  for (let i = 0; i < 80; i++) {
-    await page.keyboard.press('Tab')
-    names.add(
-      await page.evaluate(
-        () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
-      ),
-    )
-  }
-  for (const name of ['Runs', 'Inbox', 'Fork (f)', 'Play', 'Position', 'Turns', 'Feed', 'Event'])
-    expect(
-      [...names].some((one) => one.startsWith(name)),
-      name,
-    ).toBe(true)
+    await page.getByRole('button', { name: 'Roles of bob' }).click()
+    await page.getByRole('dialog').getByLabel('approver').uncheck()
+    await page.getByRole('dialog').getByLabel('auditor').check()
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await expect.poll(() => table.innerText()).toContain('viewer, auditor')
+
+    await page.getByRole('button', { name: 'Keys of bob' }).click()
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByLabel('Days until it expires').fill('30')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    keys.bob = await page.locator('dialog pre').innerText()
+    expect(keys.bob).toMatch(/^ku_key_/)
+    await page.getByRole('button', { name: 'Done' }).click()
+    await expect.poll(() => page.content()).not.toContain(keys.bob)
+    expect(await violations(page)).toEqual([])
+
+    await served.ask('PUT', '/v1/secrets/PORTAL', { value: 'a-long-value' })
+    const other = await browser.page()
+    await openAs(other, 'bob', '/access?tab=uses')
+    await expect.poll(() => other.locator('.data-table').innerText()).toContain('setSecret')
+
+    await page.getByRole('button', { name: /^Revoke/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await expect.poll(() => page.locator('.data-table').innerText()).toContain('revoked')
+    await other.reload()
+    await other.getByText('keepup open').first().waitFor()
+    expect(found).toEqual([])
+  })
+
+  it('asks before a link signs in another person, and keeps the session of the person who refuses', async () => {
+    const page = await browser.page()
+    await openAs(page, 'ann', '/access')
+    await served.ask('POST', '/v1/access/principals', { principal: 'mallory', roles: ['viewer'] })
+    keys.mallory = (await served.ask<{ key: string }>('POST', '/v1/access/principals/mallory/keys', {})).key
+    await page.goto('about:blank')
+    await page.goto(await linkOf('mallory'))
+    await page.getByRole('heading', { name: 'Sign in as mallory?' }).waitFor()
+    expect([await violations(page), await page.locator('main').innerText()]).toEqual([
+      [],
+      expect.stringContaining('in place of ann'),
+    ])
+    await page.getByRole('button', { name: 'Do not sign in' }).click()
+    await expect.poll(() => page.locator('.person').innerText()).toBe('ann')
+    await page.goto('about:blank')
+    await page.goto(await linkOf('ann'))
+    await expect.poll(() => page.locator('.person').innerText()).toBe('ann')
+  })
+
+  it('shows what is refused: the last admin keeps the role, and a viewer sees no people', async () => {
+    const page = await browser.page()
+    await openAs(page, 'ann', '/access')
+    await page.getByRole('button', { name: 'Roles of ann' }).click()
+    await page.getByRole('dialog').getByLabel('admin').uncheck()
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await expect.poll(() => outcome(page)).toContain('the only admin')
+    await served.ask('POST', '/v1/access/principals', { principal: 'vera', roles: ['viewer'] })
+    keys.vera = (await served.ask<{ key: string }>('POST', '/v1/access/principals/vera/keys', {})).key
+    const viewer = await browser.page()
+    await openAs(viewer, 'vera', '/access')
+    await expect.poll(() => viewer.locator('.fault').innerText()).toContain('access.read')
+  })
+
+  it('turns separation of duties off and on', async () => {
+    const page = await browser.page()
+    await openAs(page, 'ann', '/access?tab=rules')
+    await page.getByRole('button', { name: 'Turn it off' }).click()
+    await expect.poll(() => outcome(page)).toContain('Separation of duties is off.')
+    await page.getByRole('button', { name: 'Turn it on' }).click()
+    await expect.poll(() => outcome(page)).toContain('Separation of duties is on.')
+    expect(await violations(page)).toEqual([])
+  })
+
+  it('lets a person with a key sign in, and shows an operator what happens', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.ask('POST', '/v1/access/principals', { principal: 'olga', roles: ['operator'] })
+    keys.olga = (await served.ask<{ key: string }>('POST', '/v1/access/principals/olga/keys', {})).key
+    await page.goto(`${served.url}/`)
+    await page.getByLabel('Key').fill('ku_key_wrong')
+    await page.getByRole('button', { name: 'Sign in with a key' }).click()
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('this key is not known here')
+    expect(await violations(page)).toEqual([])
+    await page.getByLabel('Key').fill(keys.olga)
+    await page.getByRole('button', { name: 'Sign in with a key' }).click()
+    await expect.poll(() => page.locator('.person').innerText()).toContain('olga')
+    await expect.poll(() => page.locator('.connection').innerText()).toContain('live')
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('ku_key_')
+    const body = { task: 'finish what olga sees', model: served.model }
+    const { runId: id } = await served.ask<{ runId: string }>('POST', '/v1/runs', body)
+    await expect.poll(() => page.locator('main').innerText()).toContain('finish what olga sees')
+    await page.goto(`${served.url}/runs/${id}`)
+    await expect.poll(() => page.locator('.turn-card').count()).toBe(1)
+    expect(found).toEqual([])
+  })
 })

@@ -111,7 +111,7 @@ describe('a person', () => {
     await served.open(page, `/runs/${id}?at=6`)
     await page.getByRole('button', { name: 'Fork (f)' }).waitFor()
     await page.keyboard.press('f')
-    expect(await page.locator('.form').innerText()).toContain('event 6')
+    await expect.poll(() => page.locator('.form').innerText()).toContain('event 6')
     await page.getByLabel('let it go on').uncheck()
     await page.locator('.form').getByRole('button', { name: 'Fork' }).click()
     await expect.poll(() => idOf(page)).not.toBe(id)

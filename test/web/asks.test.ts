@@ -106,6 +106,22 @@ describe('the inbox', () => {
     await expect.poll(() => stateOf(run)).toBe('approved')
   })
 
+  it('says how many of several people have approved, and who', async () => {
+    const page = await browser.page()
+    const policy = { approvers: [{ tools: ['write_file'], count: 2 }] }
+    const run = await served.driven('write twice', { workspace: served.workspace(), policy })
+    await served.open(page, '/inbox')
+    await expect.poll(() => card(page, run).innerText()).toContain('0 of 2 approvals')
+    await card(page, run)
+      .getByRole('button', { name: /Approve/ })
+      .click()
+    await expect.poll(() => card(page, run).innerText()).toContain('1 of 2 approvals, by ada')
+    const outcome = page.locator('.outcome', { hasText: 'Approved.' })
+    expect(await outcome.innerText()).toContain('1 of 2 people approved; one more is needed')
+    await served.answer(`${run}.t1.c0`, { decision: 'approved', by: 'bob' })
+    await expect.poll(() => decided(page, run)).toBe('approved by bob')
+  })
+
   it('hears of a new question while other runs work without a rest', async () => {
     const page = await browser.page()
     const busy = await served.start('stall')

@@ -10,6 +10,8 @@ const EVIL = '<img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</sc
 beforeAll(async () => {
   served = await serve()
   run = await served.driven(`write hello ${EVIL}`, { workspace: served.workspace(), approve: ['write_file'] })
+  const body = { title: 'Plan', format: 'markdown', content: 'words', by: 'ada' }
+  await served.ask('POST', '/v1/documents', body)
 })
 afterAll(() => served.close())
 
@@ -19,7 +21,7 @@ describe('questions', () => {
     const found = troubles(page)
     await served.open(page, '/audit')
     await page.getByRole('button', { name: 'Runs that touched a file' }).press('Enter')
-    expect(await page.getByRole('button', { name: /^Ask/ }).isDisabled()).toBe(true)
+    await expect.poll(() => page.getByRole('button', { name: /^Ask/ }).isDisabled()).toBe(true)
     await page.getByLabel('File').fill('hello.txt')
     await page.getByLabel('File').press('Enter')
     const text = page.getByLabel('One SELECT over the tables and the log')
@@ -60,8 +62,6 @@ describe('the proof', () => {
   it('goes through all runs and documents, and says what it has proved', async () => {
     const page = await browser.page()
     const found = troubles(page)
-    const body = { title: 'Plan', format: 'markdown', content: 'words', by: 'ada' }
-    await served.ask('POST', '/v1/documents', body)
     await served.open(page, '/audit?tab=proof')
     await page.getByLabel('Run').press('Enter')
     await expect.poll(() => page.locator('.panel').innerText()).toContain('2 of 2')
@@ -76,7 +76,7 @@ describe('the proof', () => {
     )
     await page.getByRole('button', { name: 'Verify' }).click()
     await expect.poll(() => page.locator('p.bad').allTextContents()).toContain(`${run}: it cannot be read`)
-    expect(await page.locator('.panel').innerText()).toContain('2 of 2')
+    await expect.poll(() => page.locator('.panel').innerText()).toContain('2 of 2')
     await page.unroute(`**/v1/runs/${run}/verify`)
     await page.getByLabel('Run').fill('nothing')
     await page.getByRole('button', { name: 'Verify' }).click()

@@ -125,6 +125,10 @@ describe('a view', () => {
     ['/audit?tab=proof&run=r1', 'keepup verify r1', '/v1/runs/r1/verify'],
     ['/proof', 'keepup call getProofStatus', '/v1/proof/status'],
     ['/pack', 'keepup pack --check FILE', '/v1/packs?run=RUN'],
+    ['/access', 'keepup access list', '/v1/access/principals'],
+    ['/access?tab=keys&principal=ann', 'keepup access keys ann', '/v1/access/keys?principal=ann'],
+    ['/access?tab=rules', 'keepup access show', '/v1/access'],
+    ['/access?tab=uses', "keepup sql 'select * from access_uses order by revision'", '/v1/sql'],
     ['/proof?tab=verify', 'keepup verify', '/v1/proof/verify'],
     ['/audit?tab=log&stream=agent-r1', null, '/v1/streams/agent-r1/events'],
   ])('%s is %s', (path, keepup, request) => {

@@ -52,7 +52,7 @@ describe('a run of several agents', () => {
     await agents.nth(2).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[2])
     await expect.poll(() => agents.nth(2).getAttribute('aria-current')).toBe('true')
-    await expect.poll(() => page.locator('.timeline').innerText()).toContain('approval requested')
+    await expect.poll(() => page.locator('.timeline').innerText()).toContain('asks a person')
     expect(found).toEqual([])
   })
 
@@ -146,8 +146,19 @@ it('a run of another agent is marked, and shows what it did and its proof', asyn
   const { runId } = await served.ask<{ runId: string }>('POST', '/v1/runs', body)
   await served.open(page, `/runs/${runId}?tab=state`)
   await expect.poll(() => page.locator('.agents').innerText()).toMatch(/fake\s+ungoverned/)
+  const call = {
+    kind: 'ToolCall',
+    message: 'Bash',
+    data: { id: 'a', name: 'Bash', input: { command: 'npm test' } },
+  } as const
+  const result = { kind: 'ToolResult', data: { id: 'a', success: false, output: 'one failed' } } as const
+  await puppet.emit({ events: [call, result] })
   await puppet.text('hello <b>there</b>')
   await expect.poll(() => page.locator('.timeline').innerText()).toContain('hello')
+  const reported = page.locator('.reported')
+  await expect.poll(() => reported.locator('summary').innerText()).toBe('✗ Bash npm test')
+  await reported.locator('summary').click()
+  await expect.poll(() => reported.innerText()).toContain('one failed')
   puppet.exit()
   await expect.poll(() => page.locator('.timeline').innerText()).toContain('<b>there</b>')
   await expect.poll(() => page.locator('.timeline').innerText()).toContain('external ended')

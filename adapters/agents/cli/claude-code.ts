@@ -26,6 +26,8 @@ export const MCP = 'backend.claude_code.mcp'
 const REFUSED = 'backend.claude_code.disallowed_tools'
 /** The agent has no tool that runs commands, and no file of its working folder configures it. */
 const RESTRICTED = 'backend.claude_code.restricted'
+/** Claude Code's own web tools follow no rule of the parent. A child without commands has the web tools of keepup. */
+const NO_WEB = { [REFUSED]: ['WebFetch', 'WebSearch'] }
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
 export const claudeCode: CliAgent = {
@@ -54,10 +56,13 @@ export const claudeCode: CliAgent = {
     [RESTRICTED]: z.boolean(),
   },
   levels: [
-    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [RESTRICTED]: true } },
+    {
+      grants: { ...NO_RIGHTS, read: true, outside: true },
+      extensions: { [MODE]: 'plan', [RESTRICTED]: true, ...NO_WEB },
+    },
     {
       grants: { ...NO_RIGHTS, read: true, write: true, outside: true },
-      extensions: { [MODE]: 'acceptEdits', [RESTRICTED]: true },
+      extensions: { [MODE]: 'acceptEdits', [RESTRICTED]: true, ...NO_WEB },
     },
     { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
   ],

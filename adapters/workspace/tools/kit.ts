@@ -14,6 +14,7 @@ export interface ToolDefinition<T> {
   readonly paths?: ToolSpec['paths']
   readonly barrier?: boolean
   readonly timeLimitMs: number
+  readonly sendsTo?: ToolSpec['sendsTo']
   run(args: T, context: ToolContext): Promise<ToolResult>
   probe?(args: T, context: ToolContext): Promise<Probe>
 }
@@ -30,6 +31,7 @@ export function defineTool<T>(definition: ToolDefinition<T>): Tool {
     barrier: definition.barrier ?? false,
     control: false,
     timeLimitMs: definition.timeLimitMs,
+    ...(definition.sendsTo !== undefined && { sendsTo: definition.sendsTo }),
   })
   const checked = (args: JsonObject): T => {
     const parsed = definition.parameters.safeParse(args)

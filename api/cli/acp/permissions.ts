@@ -38,7 +38,8 @@ export async function askPermission(
   if (outcome.outcome === 'cancelled') return false
   const decision = outcome.optionId === 'approved' ? 'approved' : 'rejected'
   try {
-    await decideCall(ctx, toolCallId, decision, { questionHash })
+    const { note } = await decideCall(ctx, toolCallId, decision, { questionHash })
+    if (note !== undefined) ctx.note(note)
   } catch (error) {
     // Another person decided first. That settles the question too.
     if (!(error instanceof Refused && error.status === 409)) throw error

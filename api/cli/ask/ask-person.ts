@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
 import { asOne, Refused, take } from '../../http/answers.ts'
+import { approvalCount } from '../../operations/approvals/approval-count.ts'
 import type { Approval, ApprovalDetail, ApprovalList } from '../../operations/approvals/schemas.ts'
+import type { Recorded } from '../../operations/schemas.ts'
 import { unmistakable } from '../../operations/text/visible-text.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -41,13 +43,16 @@ export async function pendingApprovals(client: Client, limit = 500) {
   return (await Array.fromAsync(pages(read, limit))).flatMap(({ approvals }) => approvals)
 }
 
-/** Who asks for the call, the reason, and the expiry. */
-export function asks(
-  approval: Pick<z.infer<typeof Approval>, 'toolName' | 'agentPath' | 'reason' | 'expiresAt'>,
-): string {
+/** Who asks for the call, the reason, and the expiry. For a decided call: who decided. */
+export function asks(approval: Omit<z.infer<typeof Approval>, 'arguments' | 'secrets'>): string {
   const who = byWhom(approval)
   const from = who === '' ? '' : ` for ${who}`
-  return `${approval.toolName} asks${from}: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
+  if (approval.state !== 'pending') {
+    const by = approval.by === null ? '' : ` by ${approval.by.replace(/^(?:approver|user):/, '')}`
+    return oneLine(`${approval.toolName} asked${from}: ${approval.reason}; ${approval.state}${by}`)
+  }
+  const several = approval.needed > 1 ? `; ${oneLine(approvalCount(approval))}` : ''
+  return `${approval.toolName} asks${from}: ${approval.reason}${several} (until ${approval.expiresAt}; then it counts as refused)`
 }
 
 type Shown = z.infer<typeof ApprovalDetail>['preview']
@@ -95,15 +100,17 @@ export async function decideCall(
   return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
 }
 
-/** Treats a conflict (409) as success: another person answered first. */
-async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise<boolean> {
+/** Whether the question is answered. Treats a conflict (409) as success: another person answered first. */
+async function unlessDecided(ctx: Context, act: () => Promise<Recorded>): Promise<boolean> {
   try {
-    await act()
+    const { missing, note } = await act()
+    if (note !== undefined) ctx.note(note)
+    return missing === undefined
   } catch (error) {
     if (!(error instanceof Refused && error.status === 409)) throw error
     ctx.note(`not recorded: ${error.message}`)
+    return error.code !== 'APPROVAL_REPEATED'
   }
-  return true
 }
 
 async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal): Promise<boolean> {

@@ -17,7 +17,7 @@ const of = (names: readonly string[], load: () => Promise<Register>): CommandFil
 const under = (group: string, ...names: readonly string[]) => [group, ...names.map((name) => `${group} ${name}`)]
 
 const STEER = ['input', 'approve', 'reject', 'resolve', 'cancel', 'pause', 'resume', 'step', 'erase']
-const HISTORY = ['events', 'tail', 'replay', 'diff', 'export']
+const HISTORY = ['events', 'tail', 'replay', 'diff']
 const DOCS = under(
   'docs',
   ...['list', 'create', 'show', 'edit', 'history', 'blame', 'diff', 'verify', 'erase', 'export'],
@@ -31,6 +31,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of([...under('runs', 'list', 'show'), 'approvals'], async () => (await import('./look/runs.ts')).runsCommands),
   of(['tree'], async () => (await import('./look/tree.ts')).treeCommand),
   of(HISTORY, async () => (await import('./look/history.ts')).historyCommands),
+  of(['export'], async () => (await import('./data/export.ts')).exportCommand),
   of(['result'], async () => (await import('./look/result.ts')).resultCommand),
   of(['transcript'], async () => (await import('./look/transcript.ts')).transcriptCommand),
   of(under('artifacts', 'list', 'show'), async () => (await import('./look/artifacts.ts')).artifactsCommand),
@@ -57,6 +58,7 @@ export const COMMANDS: readonly CommandFile[] = [
       'init',
       'show',
       'separation',
+      'approvers',
       'me',
       'list',
       'add',
@@ -66,18 +68,30 @@ export const COMMANDS: readonly CommandFile[] = [
       'key',
       'keys',
       'revoke',
+      'report',
     ),
     async () => (await import('./rules/access.ts')).accessCommand,
+  ),
+  of(['decisions'], async () => (await import('./look/decisions.ts')).decisionsCommand),
+  of(
+    [...under('retention', 'show', 'set', 'sweep'), ...under('hold', 'list', 'set', 'lift')],
+    async () => (await import('./rules/keeping.ts')).keepingCommands,
   ),
   of(['permissions', 'revoke'], async () => (await import('./rules/permissions.ts')).permissionCommands),
   of(['plan'], async () => (await import('./look/plan.ts')).planCommand),
   of(['models', 'explain'], async () => (await import('./look/models.ts')).modelsCommands),
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove/prove.ts')).proveCommands),
   of(['trace'], async () => (await import('./look/trace.ts')).traceCommand),
+  of(['telemetry'], async () => (await import('./look/telemetry.ts')).telemetryCommand),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),
   of(['pack'], async () => (await import('./prove/pack.ts')).packCommand),
   of(under('anchor', 'list', 'add', 'remove', 'now'), async () => (await import('./prove/anchor.ts')).anchorCommand),
   of(under('witness', 'key', 'list', 'add', 'remove'), async () => (await import('./prove/witness.ts')).witnessCommand),
+  of(under('webhooks', 'list', 'test'), async () => (await import('./look/webhooks.ts')).webhooksCommand),
+  of(
+    ['consume', ...under('consumers', 'list', 'remove')],
+    async () => (await import('./data/consumers.ts')).consumerCommands,
+  ),
   of(['release'], async () => (await import('./prove/release.ts')).releaseCommand),
   of(['repair'], async () => (await import('./prove/repair.ts')).repairCommand),
   of(['release-calls'], async () => (await import('./run/release-calls.ts')).releaseCallsCommand),

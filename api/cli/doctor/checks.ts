@@ -19,11 +19,15 @@ import { vaultKeys } from '../../process/host/vault-keys.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
 import type { Client } from '../client.ts'
 import type { LossReportAnswer } from '../output/loss-text.ts'
+import { checkConsumers } from './consumers.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 import { checkHeads } from './heads.ts'
+import { checkRetention } from './retention.ts'
 import { checkRows } from './rows.ts'
 import { checkServers } from './servers.ts'
 import { checkEnd, checkStored } from './stored.ts'
+import { checkTelemetry } from './telemetry.ts'
+import { checkWebhooks } from './webhooks.ts'
 
 const run = promisify(execFile)
 
@@ -254,7 +258,12 @@ export async function examine(
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(tables))]),
     ...(broken ? [] : await checkEnd(losses)),
-    ...(broken || damaged ? [] : [...(await checkRows(client)), ...(await checkHeads(client))]),
+    ...(broken || config.webhooks.length === 0 ? [] : await checkWebhooks(client)),
+    ...(broken || config.telemetry === null ? [] : await checkTelemetry(client)),
+    ...(broken ? [] : await checkConsumers(client, Date.now())),
+    ...(broken || damaged
+      ? []
+      : [...(await checkRows(client)), ...(await checkHeads(client)), ...(await checkRetention(client))]),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),

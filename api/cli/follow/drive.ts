@@ -7,6 +7,7 @@ import { askFor } from '../ask/ask-person.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
+import { notifyPerson } from '../notify.ts'
 import { Voices } from '../output/agent-headings.ts'
 import { eventLine } from '../output/follow-line.ts'
 import { safe } from '../output/text.ts'
@@ -20,6 +21,13 @@ const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 
 /** The time for an abort in ms, before the process exits anyway. */
 const ABORT_MS = 1000
+
+/** What a waiting run needs from a person. */
+const NEEDS: Readonly<Record<string, string>> = {
+  input: 'asks a question',
+  approval: 'waits for an approval',
+  doubt: 'needs to know what became of a call',
+}
 
 /** The event cursor after which to show a run. */
 export type From = Pick<Watch, 'cursor'>
@@ -84,6 +92,8 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       const end = await toEnd(ctx, watch, begin)
       if (aborting !== null) return await aborting
       voices.end()
+      if (end.end === 'waiting' && NEEDS[end.for] !== undefined)
+        notifyPerson(ctx, 'keepup', `${runId} ${NEEDS[end.for]}`)
       const asks = end.end === 'waiting' && ctx.interactive && interrupts.count() === 0
       // A signal at a question cancels the question, because there is no work to pause.
       if (asks) interrupts.stop()

@@ -33,6 +33,8 @@ export class AgentLines {
         return this.#line(this.#paint('yellow', waitsForApproval(payload.toolName, payload.toolCallId)))
       case 'approval_requested':
         return this.#line(this.#paint('yellow', waitsForApproval(payload.toolName, toolCallId)))
+      case 'approval_supported':
+        return this.#line(this.#paint('dim', '  approved by one of several people'))
       case 'permission_decided':
       case 'approval_decided':
         return this.#line(this.#paint('dim', `  ${plain(payload.decision)}`))

@@ -175,10 +175,23 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   role_taken: { tone: 'person', line: (p) => parts(p.principal, p.role) },
   key_created: { tone: 'person', line: (p) => parts(p.key, p.principal, p.expiresAt) },
   key_revoked: { tone: 'person', line: (p) => parts(p.key, p.reason) },
+  roles_claimed: { tone: 'other', line: (p) => parts(p.principal, p.roles.join(' ') || 'no role', plain(p.issuer)) },
   rules_changed: { tone: 'person', line: (p) => `separation ${p.separation ? 'on' : 'off'}` },
+  approvers_changed: {
+    tone: 'person',
+    line: (p) => parts(...p.approvers.map(({ count, tools }) => `${count} for ${tools.join(' ')}`)),
+  },
   read_audited: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.run) },
   request_refused: { tone: 'other', line: (p) => parts(p.principal, `${p.count} × ${p.operation}`, p.code, p.run) },
+  operation_requested: { tone: 'other', line: (p) => parts(p.principal, p.operation, p.target) },
+  key_used: { tone: 'other', line: (p) => p.key },
+  retention_set: { tone: 'person', line: (p) => parts(p.of, p.days === null ? 'for ever' : `${p.days} days`) },
+  hold_set: { tone: 'person', line: (p) => parts(p.hold, p.of, plain(p.reason)) },
+  hold_lifted: { tone: 'person', line: (p) => parts(p.hold, p.reason) },
   login_failed: { tone: 'other', line: (p) => parts(`${p.count} ×`, p.reason, p.key, p.address) },
+  signed_in: { tone: 'other', line: (p) => parts(p.principal, p.key, p.address) },
+  signed_out: { tone: 'other', line: (p) => parts(p.principal, p.key, p.address) },
+  key_used_first_from: { tone: 'other', line: (p) => parts(p.key, p.address) },
   agent_started: {
     tone: 'end',
     line: ({ spec }) => parts(spec.role?.name, spec.models.requested, spec.workspace?.path),
@@ -278,6 +291,11 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
     agentEvents: (_, { toolCallId = '' }) => [
       { kind: 'Status', message: 'waits for approval', data: { id: toolCallId } },
     ],
+  },
+  approval_supported: {
+    tone: 'person',
+    line: (p) => parts('approved, as one of several', p.reason),
+    follow: (_, paint, { actor }) => paint('dim', `  approved by ${plain(actor.id)}; others must approve too`),
   },
   approval_decided: {
     tone: 'person',

@@ -1,4 +1,4 @@
-import type { LossAgainstHeads } from '../../../domain/proof/runtime/verify-heads.ts'
+import type { BegunOrigin, LossAgainstHeads, VerifiedHeads } from '../../../domain/proof/runtime/verify-heads.ts'
 import { counted } from '../../../projections/engine/text.ts'
 import type { Coverage } from '../../operations/schemas.ts'
 import { oneLine } from './text.ts'
@@ -8,6 +8,7 @@ export function covered(proof: Coverage | null): string {
   if (proof === null) return 'not signed'
   const parts = [
     [proof.anchored.events, 'anchored'],
+    [proof.recorded.events, 'recorded as anchored'],
     [proof.signed.events, 'signed'],
     [proof.chained.events, 'chained only'],
   ] as const
@@ -36,3 +37,14 @@ function goneText(kept: number, head: LossAgainstHeads['head']): string {
   if (head.size > kept) return `${head.name} knew ${head.size}: ${head.size - kept} are gone`
   return `but ${head.name} knew other ones: events of before the loss were changed too`
 }
+
+/** An origin that began without an accepted loss. No earlier key signed it. */
+export const originLine = ({ origin, reason, at }: BegunOrigin): string[] =>
+  reason === 'key_lost' || reason === 'heads_lost'
+    ? [`  ${oneLine(origin)} began at ${at} without an accepted loss (${reason}): ask who lost ${LOST[reason]}`]
+    : []
+
+const LOST = { key_lost: 'the key before', heads_lost: 'the heads before' } as const
+
+export const checkpointLine = ({ ok, origin, size }: NonNullable<VerifiedHeads['checkpoint']>): string =>
+  `checkpoint: ${ok ? 'holds' : 'BROKEN'}, ${size === null ? 'unreadable' : counted(size, 'event')} of ${oneLine(origin ?? '?')}`

@@ -75,7 +75,9 @@ function said({ type, payload: p, toolCallId }: Kept): string[] {
       return [
         `call ${toolCallId} ${p.toolName}:`,
         ...indented(whole(p.arguments)),
-        ...(p.secrets ?? []).map(({ name, reference }) => `  secret ${name} (${reference})`),
+        ...(p.secrets ?? []).map(
+          ({ name, reference, to }) => `  secret ${name} (${reference})${to === undefined ? '' : ` to ${to}`}`,
+        ),
       ]
     case 'tool_call_end':
       return [
@@ -84,6 +86,8 @@ function said({ type, payload: p, toolCallId }: Kept): string[] {
       ]
     case 'approval_requested':
       return [`approval of ${toolCallId} ${p.toolName} is asked for: ${p.reason} (until ${p.expiresAt})`]
+    case 'approval_supported':
+      return [`${toolCallId} is approved by one of several people${p.reason ? `: ${p.reason}` : ''}`]
     case 'approval_decided':
       return [`${toolCallId} is ${p.decision}${p.reason ? `: ${p.reason}` : ''}`]
     case 'turn_end': {

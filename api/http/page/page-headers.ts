@@ -16,7 +16,8 @@ const COMMON = {
  */
 const PAGE_POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
+  // The editor of documents runs Loro, which is WebAssembly of this origin.
+  "script-src 'self' 'wasm-unsafe-eval'",
   `style-src 'self' 'sha256-${hash('sha256', STORY_STYLE, 'base64')}'`,
   "img-src 'self'",
   "connect-src 'self'",
@@ -26,7 +27,7 @@ const PAGE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types keepup-worker',
+  'trusted-types keepup-worker ProseMirrorClipboard',
 ].join('; ')
 
 export const PAGE_HEADERS = {

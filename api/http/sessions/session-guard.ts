@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { Problem } from '../../operations/problem.ts'
 import type { HttpCode } from '../status.ts'
-import type { Holder, WebSessions } from './web-sessions.ts'
+import { CODE_MS, type Holder, type WebSessions } from './web-sessions.ts'
 
 /** The header with the page's half of a session. */
 export const KEY_HEADER = 'keepup-session'
@@ -13,11 +13,24 @@ export const cookieName = (c: Context): string => `keepup_${/:(\d+)$/.exec(hostO
 
 const hostOf = (c: Context): string => (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
 
+/** The names of the cookie with the secret of a browser that signed in at the issuer: over http, and over https. */
+const browserNames = (c: Context) => [`${cookieName(c)}_browser`, `__Host-${cookieName(c)}_browser`] as const
+
+/** The cookie with the secret of a browser, which its code needs ({@link CODE_MS}). */
+export function browserCookie(c: Context, secret: string, isHttps: boolean): string {
+  const [plain, prefixed] = browserNames(c)
+  const named = isHttps ? `${prefixed}=${secret}; Path=/; Secure` : `${plain}=${secret}; Path=/v1/session`
+  return `${named}; Max-Age=${CODE_MS / 1000}; HttpOnly; SameSite=Strict`
+}
+
+/** The secrets of the browser in a request. */
+export const browsersIn = (c: Context): string[] => browserNames(c).flatMap((name) => cookies(c, name))
+
 /** The code in a request. Null: none. */
 export const codeOf = (c: Context): string | null => CODE.exec(c.req.header('authorization') ?? '')?.[1] ?? null
 
 /** All values of a cookie. A program on another port may have set one with the same name. */
-function cookies(c: Context, name: string): string[] {
+export function cookies(c: Context, name: string): string[] {
   const pairs = (c.req.header('cookie') ?? '').split(';').map((pair) => pair.trim())
   return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
 }
@@ -34,9 +47,12 @@ export function sessionIn(c: Context, sessions: WebSessions): Holder | null {
   return null
 }
 
-/** Ends the sessions in a request. Throws like {@link sessionIn}. */
-export function endSessions(c: Context, sessions: WebSessions): void {
-  for (const { cookie, key } of halvesOf(c)) sessions.end(cookie, key)
+/** Ends the sessions in a request. Returns their owners. Throws like {@link sessionIn}. */
+export function endSessions(c: Context, sessions: WebSessions): Holder[] {
+  return halvesOf(c).flatMap(({ cookie, key }) => {
+    const holder = sessions.holder(cookie, key)
+    return sessions.end(cookie, key) && holder !== null ? [holder] : []
+  })
 }
 
 function halvesOf(c: Context): { readonly cookie: string; readonly key: string }[] {

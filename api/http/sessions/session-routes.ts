@@ -2,11 +2,13 @@ import { createRoute } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { RECOVERY } from '../../../domain/access/state.ts'
 import { Problem } from '../../operations/problem.ts'
+import type { Services } from '../../operations/services.ts'
 import { identityIn } from '../access-guards.ts'
+import { addressOf } from '../network.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
-import { codeOf, cookieName, endSessions, mustBeSameOrigin } from './session-guard.ts'
-import { SessionCode, SessionCodeBody, SessionView } from './session-schemas.ts'
-import { type CodeFor, SESSION_MS, type WebSessions } from './web-sessions.ts'
+import { browsersIn, codeOf, cookieName, endSessions, mustBeSameOrigin } from './session-guard.ts'
+import { SessionCode, SessionCodeBody, SessionCodeOwner, SessionView } from './session-schemas.ts'
+import type { CodeFor, WebSessions } from './web-sessions.ts'
 
 const code = createRoute({
   method: 'post',
@@ -16,6 +18,15 @@ const code = createRoute({
   summary: 'A code that opens the page in a browser: once, within a minute',
   request: { body: body(SessionCodeBody) },
   responses: { 200: json(SessionCode, 'The code'), ...refusals },
+})
+
+const look = createRoute({
+  method: 'get',
+  path: '/v1/session/codes',
+  operationId: 'getSessionCode',
+  summary: 'Whom a code signs in. The code stays valid',
+  security: [{ code: [] }],
+  responses: { 200: json(SessionCodeOwner, 'Whose session it begins'), ...refusals },
 })
 
 const exchange = createRoute({
@@ -36,10 +47,12 @@ const end = createRoute({
   responses: { 204: { description: 'Gone' }, ...refusals },
 })
 
+const NO_CODE = 'this link was used before, is older than a minute, or is for another browser; make one: keepup open'
+
 /** Scripts cannot read it, no other site's page sends it, and only the API gets it. */
 function cookie(c: Context, value: string, maxAgeMs: number): string {
   const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : ''
-  return `${cookieName(c)}=${value}; Path=/v1; Max-Age=${maxAgeMs / 1000}; HttpOnly; SameSite=Strict${secure}`
+  return `${cookieName(c)}=${value}; Path=/v1; Max-Age=${Math.ceil(maxAgeMs / 1000)}; HttpOnly; SameSite=Strict${secure}`
 }
 
 /**
@@ -52,11 +65,13 @@ function codeFor(c: Context, by: string | null): CodeFor {
   const { principal, key } = identity
   if (principal === RECOVERY)
     throw new Problem('FORBIDDEN', 'access is on, so the page needs a person: KEEPUP_KEY=<your key> keepup open')
+  // The session would outlive the token.
+  if (key === null) throw new Problem('FORBIDDEN', 'a token opens no page; sign in on the page, or send a key')
   return { by: principal, principal, key }
 }
 
 /** Sessions of the page: cookies, which only HTTP has. `url`: where browsers find this process; null: nowhere. */
-export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
+export function sessionRoutes(s: Services, sessions: WebSessions, url: () => string | null) {
   return newApp()
     .openapi(code, (c) => {
       const made = sessions.code(codeFor(c, c.req.valid('json').by ?? null))
@@ -65,20 +80,26 @@ export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
       const link = base === null ? null : `${base}/#code=${made.code}`
       return c.json({ code: made.code, expiresAt: new Date(made.until).toISOString(), url: link }, 200)
     })
+    .openapi(look, (c) => {
+      mustBeSameOrigin(c)
+      const found = sessions.look(codeOf(c) ?? '', browsersIn(c))
+      if (found === null) throw new Problem('UNAUTHORIZED', NO_CODE)
+      c.header('cache-control', 'no-store')
+      return c.json(found, 200)
+    })
     .openapi(exchange, (c) => {
       mustBeSameOrigin(c)
-      const session = sessions.exchange(codeOf(c) ?? '')
-      if (session === null)
-        throw new Problem(
-          'UNAUTHORIZED',
-          'this link was used before, or is older than a minute; make another one: keepup open',
-        )
-      c.header('set-cookie', cookie(c, session.cookie, SESSION_MS))
-      const { key, by, expiresAt } = session
+      const session = sessions.exchange(codeOf(c) ?? '', browsersIn(c))
+      if (session === null) throw new Problem('UNAUTHORIZED', NO_CODE)
+      const { key, by, holder, expiresAt } = session
+      c.header('set-cookie', cookie(c, session.cookie, expiresAt - s.clock.now()))
+      const { principal } = holder
+      if (principal !== null) s.uses.signedIn({ principal, key: holder.key, address: addressOf(c) })
       return c.json({ key, by, expiresAt: new Date(expiresAt).toISOString() }, 200)
     })
     .openapi(end, (c) => {
-      endSessions(c, sessions)
+      for (const { principal, key } of endSessions(c, sessions))
+        if (principal !== null) s.uses.signedOut({ principal, key, address: addressOf(c) })
       c.header('set-cookie', cookie(c, '', 0))
       return c.body(null, 204)
     })

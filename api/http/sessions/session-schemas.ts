@@ -14,6 +14,13 @@ export const SessionCode = z
   })
   .meta({ id: 'SessionCode' })
 
+export const SessionCodeOwner = z
+  .strictObject({
+    by: z.string().nullable(),
+    ask: z.boolean().meta({ description: 'Ask the person first: the code may come from a link of somebody else' }),
+  })
+  .meta({ id: 'SessionCodeOwner' })
+
 export const SessionView = z
   .strictObject({
     key: z
@@ -23,3 +30,12 @@ export const SessionView = z
     expiresAt: z.string(),
   })
   .meta({ id: 'Session' })
+
+export const SignInView = z
+  .strictObject({
+    issuer: z.string().nullable().meta({
+      description: 'The host of the OpenID Connect issuer; null: people need a link (`keepup open`) or a key',
+    }),
+    keys: z.boolean().meta({ description: 'true: access is on, so a key signs in its owner' }),
+  })
+  .meta({ id: 'SignIn' })

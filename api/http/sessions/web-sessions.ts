@@ -20,6 +20,16 @@ export interface Holder {
 /** The request for a code. `by`: the person who opens the page. */
 export interface CodeFor extends Holder {
   readonly by: string | null
+  /** The end of the session at the latest, in ms since the epoch. Absent: {@link SESSION_MS} after its begin. */
+  readonly until?: number
+  /** The secret of the browser that signed in. Only this browser can use the code. Absent: any browser can. */
+  readonly browser?: string
+}
+
+interface Code {
+  readonly for: CodeFor
+  /** Ms since the epoch. */
+  readonly until: number
 }
 
 /** The session that a browser gets for a code. */
@@ -33,6 +43,7 @@ export interface WebSession {
   readonly key: string
   /** The person for whom the code was created. */
   readonly by: string | null
+  readonly holder: Holder
   /** Ms since the epoch. */
   readonly expiresAt: number
 }
@@ -62,7 +73,7 @@ function holderIn(encoded: string): Holder {
 export class WebSessions {
   readonly #around: Surroundings
   /** By the digest of the code, so that lookup times reveal nothing about codes. */
-  readonly #codes = new Map<string, { readonly for: CodeFor; readonly until: number }>()
+  readonly #codes = new Map<string, Code>()
 
   constructor(around: Surroundings) {
     this.#around = around
@@ -78,19 +89,33 @@ export class WebSessions {
     return { code, until }
   }
 
-  /** Exchanges a code for a session and deletes the code. Null: the code is unknown or expired. */
-  exchange(code: string): WebSession | null {
+  /**
+   * Whom a code signs in, and whether the person must agree first: any site can link to the page with another person's code.
+   * The code stays valid. Null: the code is unknown or expired, or belongs to another browser.
+   */
+  look(code: string, browsers: readonly string[]): { readonly by: string | null; readonly ask: boolean } | null {
+    const found = this.#codes.get(digest(code).toString('hex'))
+    if (found === undefined || !this.#isValid(found, browsers)) return null
+    const { by, principal, browser } = found.for
+    return { by, ask: principal !== null && browser === undefined }
+  }
+
+  /**
+   * Exchanges a code for a session and deletes the code. `browsers`: the secrets of the browser. Null: the code is unknown
+   * or expired, or belongs to another browser.
+   */
+  exchange(code: string, browsers: readonly string[] = []): WebSession | null {
     const key = digest(code).toString('hex')
     const found = this.#codes.get(key)
     this.#codes.delete(key)
     const now = this.#around.clock.now()
-    if (found === undefined || now > found.until) return null
-    const expiresAt = now + SESSION_MS
-    const { by, principal, key: opener } = found.for
+    if (found === undefined || !this.#isValid(found, browsers)) return null
+    const { by, principal, key: opener, until = Number.POSITIVE_INFINITY } = found.for
+    const expiresAt = Math.floor(Math.min(now + SESSION_MS, until))
     const holder = text(Buffer.from(JSON.stringify([principal, opener])))
     const payload = `${expiresAt}.${text(this.#around.random.bytes(16))}.${holder}`
     return {
-      ...{ by, expiresAt },
+      ...{ by, expiresAt, holder: { principal, key: opener } },
       cookie: `${payload}.${this.#sign('cookie', payload)}`,
       key: this.#sign('page', payload),
     }
@@ -106,6 +131,11 @@ export class WebSessions {
     const found = this.#sessionOf(cookie, key)
     if (found !== null) this.#around.ended.add(found.id, found.expiresAt)
     return found !== null
+  }
+
+  #isValid({ for: { browser }, until }: Code, browsers: readonly string[]): boolean {
+    const isOwn = browser === undefined || browsers.some((one) => equal(one, browser))
+    return isOwn && this.#around.clock.now() <= until
   }
 
   #sessionOf(cookie: string, key: string) {

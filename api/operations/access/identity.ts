@@ -1,4 +1,4 @@
-import { RIGHTS, type Right } from '../../../domain/access/rights.ts'
+import { RIGHTS, type Right, ROLE_TABLE, ROLES } from '../../../domain/access/rights.ts'
 import type { Identity, Unidentified } from '../../../domain/access/runtime/access-gate.ts'
 import { type AccessState, RECOVERY } from '../../../domain/access/state.ts'
 import { entry } from '../../../domain/stream/table.ts'
@@ -14,23 +14,25 @@ const WHY: Readonly<Record<Unidentified, string>> = {
   revoked: 'this key was revoked; ask an admin for another one',
   expired: 'this key has expired; ask an admin for another one',
   removed: 'the owner of this key was removed; ask an admin',
+  no_role: 'there is no role for you here; an admin can grant one, or the issuer can add you to a group that has one',
 }
 
-/** The refusal of a request that no principal sent. */
-export const unidentified = (why: Unidentified): Problem => new Problem('UNAUTHORIZED', WHY[why])
-
-/** The principal of a key. Throws UNAUTHORIZED if the key gives no rights. */
+/** The principal of a key. `address`: where the request came from; null: unknown. Throws UNAUTHORIZED if the key is not valid. */
 export function identityOfKey(
   { access, uses }: Pick<Services, 'access' | 'uses'>,
   state: AccessState,
   text: string,
+  address: string | null,
 ): Identity {
   const key = parseKey(text)
   const isKnown = key !== null && isSecretOf(key.secret, entry(state.keys, key.id)?.hash)
   const found = isKnown ? access.identifyKey(state, key.id) : 'unknown'
-  if (typeof found !== 'string') return found
-  uses.failed({ key: key === null || found === 'unknown' ? null : key.id, reason: found })
-  throw unidentified(found)
+  if (typeof found !== 'string') {
+    if (found.key !== null) uses.keyUsed(found.key, address)
+    return found
+  }
+  uses.failed({ key: key === null || found === 'unknown' ? null : key.id, reason: found, address })
+  throw new Problem('UNAUTHORIZED', WHY[found])
 }
 
 /**
@@ -43,17 +45,22 @@ export function localIdentity(
   key?: string,
 ): Identity | null {
   if (state === null) return null
-  return key === undefined ? recovery : identityOfKey(s, state, key)
+  return key === undefined ? recovery : identityOfKey(s, state, key, null)
 }
 
 /** Throws FORBIDDEN if the principal does not have the right. */
 export function mustHave(
   s: Pick<Services, 'uses'>,
-  { principal, rights }: Identity,
+  { principal, key, rights }: Identity,
   right: Right,
   asked: { readonly operation: string; readonly run: string | null },
 ): void {
   if (rights.has(right)) return
   s.uses.refused({ principal, ...asked, code: 'FORBIDDEN' })
-  throw new Problem('FORBIDDEN', `${principal} does not have the right ${right}; an admin can grant a role with it`)
+  const roles = ROLES.filter((role) => ROLE_TABLE[role].includes(right)).join(', ')
+  const limit = key === null ? '' : ', and this key may be limited to other rights'
+  throw new Problem(
+    'FORBIDDEN',
+    `${principal} does not have the right ${right} here; roles with it: ${roles}; an admin can grant one${limit}`,
+  )
 }

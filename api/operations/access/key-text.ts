@@ -17,9 +17,12 @@ function checksum(text: string): string {
   return Array.from({ length: 6 }, (_, at) => ALPHABET[(sum >>> (25 - 5 * at)) & 31]).join('')
 }
 
+/** A short id for people: of a key, or of a hold. */
+export const newId = (random: Random): string => characters(random, 8)
+
 /** A new key. `text` is the only copy of the secret; `hash` is the hex SHA-256 of the secret. */
 export function newKey(random: Random): { readonly id: string; readonly text: string; readonly hash: string } {
-  const id = characters(random, 8)
+  const id = newId(random)
   const secret = characters(random, 26)
   const before = `ku_key_${id}_${secret}`
   return { id, text: `${before}${checksum(before)}`, hash: digestOf(secret).toString('hex') }

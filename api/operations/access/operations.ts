@@ -2,6 +2,8 @@ import { RIGHTS, ROLE_TABLE } from '../../../domain/access/rights.ts'
 import { TraceHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { changeAccess, keyPage, keyToRecord, mustNotExceed, principalPage, rightsOf } from './principals.ts'
+import { accessReport } from './report/report.ts'
+import { AccessReport, ReportQuery } from './report/schemas.ts'
 import * as schema from './schemas.ts'
 
 const read = { right: 'access.read' } as const
@@ -13,13 +15,13 @@ const headers = TraceHeaders
 export const ACCESS_OPERATIONS = [
   operation({
     ...{ name: 'getAccess', http: 'GET /v1/access', ...read },
-    summary: 'Whether access is on, the rights of each role, and the rule about approvals',
+    summary: 'Whether access is on, the rights of each role, and the rules about approvals',
     input: {},
     output: schema.AccessView,
     answers: { 200: 'Access' },
     async run(s) {
-      const { separation = false, roles = {} } = (await s.access.state()) ?? {}
-      return { on: s.access.known !== null, separation, roles }
+      const { separation = false, approvers = [], roles = {} } = (await s.access.state()) ?? {}
+      return { on: s.access.known !== null, separation, approvers, roles }
     },
   }),
   operation({
@@ -48,10 +50,19 @@ export const ACCESS_OPERATIONS = [
   }),
   operation({
     ...{ name: 'setAccessRules', http: 'PUT /v1/access/rules', ...write },
-    summary: 'Set the rule about approvals: separation of duties',
+    summary: 'Set the rules about approvals: separation of duties, and calls that several people must approve',
     input: { headers, body: schema.SetRules },
     ...changed,
     run: (s, { body: { by, ...rules } }, caller) => changeAccess(s, { kind: 'set_rules', ...rules }, caller, by),
+  }),
+  operation({
+    ...{ name: 'getAccessReport', http: 'GET /v1/access/report', ...read },
+    summary: 'Who could and did approve, read, ask for and erase a run; without one, the rights and their changes',
+    input: { query: ReportQuery },
+    output: AccessReport,
+    answers: { 200: 'The report' },
+    awaitsTables: true,
+    run: (s, { query }) => accessReport(s, query),
   }),
   operation({
     ...{ name: 'listPrincipals', http: 'GET /v1/access/principals', ...read },

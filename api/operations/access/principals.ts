@@ -43,11 +43,18 @@ export function keyToRecord(
   return { text, record: { key: id, hash, rights: asked.rights ?? null, expiresAt } }
 }
 
-/** Rejects with FORBIDDEN if a key or role would give rights that the caller lacks, as with a restricted key. */
+/**
+ * Rejects with FORBIDDEN if a key or role would give rights that the caller lacks, as with a restricted key, or has only
+ * until the login ends.
+ */
 export function mustNotExceed({ options: { identity } }: OperationCaller, given: readonly string[]): void {
-  const excess = identity && given.find((right) => !identity.rights.has(right as Right))
+  const own = identity?.lasting ?? identity?.rights
+  const excess = own && given.find((right) => !own.has(right as Right))
   if (excess !== undefined)
-    throw new Problem('FORBIDDEN', `this key does not give the right ${excess}, so it cannot give that to others`)
+    throw new Problem(
+      'FORBIDDEN',
+      `you do not have the right ${excess} by a granted role, so you cannot give it to others`,
+    )
 }
 
 /** Principals in order of their ids. */
@@ -72,17 +79,26 @@ export function keyPage(
 export const rightsOf = ({ options: { identity } }: OperationCaller): readonly Right[] =>
   identity === undefined ? RIGHTS : RIGHTS.filter((right) => identity.rights.has(right))
 
-const principalView = ({ subject, ...principal }: Principal) => ({ ...principal, subject: subject ?? null })
+const principalView = ({ subject, claimed, ...principal }: Principal) => ({
+  ...principal,
+  subject: subject ?? null,
+  claimed: claimed.filter(({ roles }) => roles.length > 0),
+})
 
 function keyView(state: AccessState, key: AccessKey, now: number) {
   const { id, principal, rights, expiresAt } = key
-  const told = { id, principal, rights, expiresAt }
-  if (key.revoked) return { ...told, state: 'revoked' as const }
-  if (isExpired(key, now)) return { ...told, state: 'expired' as const }
-  return {
-    ...told,
-    state: currentPrincipal(state, principal) === undefined ? ('ownerless' as const) : ('valid' as const),
-  }
+  return { id, principal, rights, expiresAt, state: keyStateOf(state, key, now) }
+}
+
+/** Whether a key gives rights, and why not. `now`: in ms since the epoch. */
+export function keyStateOf(
+  state: AccessState,
+  key: AccessKey,
+  now: number,
+): 'expired' | 'ownerless' | 'revoked' | 'valid' {
+  if (key.revoked) return 'revoked'
+  if (isExpired(key, now)) return 'expired'
+  return currentPrincipal(state, key.principal) === undefined ? 'ownerless' : 'valid'
 }
 
 interface Page {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { MAX_APPROVER_RULES } from '../../../domain/access/decide.ts'
 import { KeyId, PrincipalId, Subject } from '../../../domain/access/events.ts'
 import { RIGHTS, ROLES } from '../../../domain/access/rights.ts'
+import { ApproverRule } from '../../../domain/calls/policy-schema.ts'
 import { By, Digits } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
@@ -40,8 +42,14 @@ export const CreateKey = z.strictObject({ ...NewKeyMembers, by: By.optional() })
 export const RevokeKey = z.strictObject({ reason: Reason, by: By.optional() }).meta({ id: 'RevokeKey' })
 export const SetRules = z
   .strictObject({
-    separation: z.boolean().meta({
-      description: 'Whoever asked for a run, gave it input or forked it cannot approve its calls',
+    separation: z.boolean().optional().meta({
+      description: 'Whoever asked for a run, gave it input or forked it cannot approve its calls. Absent: as before',
+    }),
+    approvers: z.array(ApproverRule).max(MAX_APPROVER_RULES).optional().meta({
+      description: 'Calls that several people must approve, in runs that start later. Absent: as before',
+    }),
+    addApprovers: z.array(ApproverRule).max(MAX_APPROVER_RULES).optional().meta({
+      description: 'Rules to add. Unlike `approvers`, they keep the rules that others set in the meantime',
     }),
     by: By.optional(),
   })
@@ -64,6 +72,7 @@ export const AccessView = z
   .strictObject({
     on: z.boolean().meta({ description: 'false: one token opens everything, and names are not verified' }),
     separation: z.boolean(),
+    approvers: z.array(ApproverRule).readonly(),
     roles: z
       .record(z.string(), z.array(z.string()).readonly())
       .meta({ description: 'The rights of each role, as the log recorded them last' }),
@@ -92,6 +101,15 @@ const Principal = z
     name: z.string(),
     subject: Subject.nullable(),
     roles: z.array(z.enum(ROLES)).readonly(),
+    claimed: z
+      .array(
+        z.strictObject({
+          ...{ issuer: z.string(), audience: z.string(), issuedAt: z.string() },
+          roles: z.array(z.enum(ROLES)).readonly(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Roles that tokens of an issuer gave. Keys do not give them' }),
     removed: z.boolean(),
   })
   .meta({ id: 'Principal' })

@@ -1,6 +1,8 @@
-import type { AccessCommand, Read } from '../../../domain/access/decide.ts'
+import { type AccessCommand, dayOf, MAX_ADDRESSES, type Read } from '../../../domain/access/decide.ts'
 import type { AccessEvent } from '../../../domain/access/events.ts'
+import type { Unidentified } from '../../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../../domain/access/state.ts'
+import type { TokenFault } from '../../../domain/access/token-errors.ts'
 import { hex } from '../../../domain/log/ids.ts'
 import type { Clock, Random } from '../../../domain/ports/index.ts'
 import type { CausedContext } from '../../../domain/stream/emitter.ts'
@@ -14,7 +16,30 @@ const MAX_RUNS = 200
 const RUN_ID = /^[\w.+-]{1,64}$/
 
 type Recorded = Extract<AccessCommand, { kind: 'record_uses' }>
-type Failed = Recorded['failed'][number]
+
+/** Why a request or a login is not valid. */
+export type LoginFailure =
+  | Unidentified
+  | `session_${Unidentified}`
+  | `jwt_${TokenFault}`
+  | `oidc_${TokenFault}`
+  | 'issuer_unavailable'
+  | 'no_key'
+  /** A principal with the name of the person exists, and no admin linked it to the issuer. */
+  | 'not_linked'
+  /** The browser did not begin this login here, or not within ten minutes. */
+  | 'oidc_state'
+  | 'oidc_repeated'
+  | 'token_over_network'
+
+interface Failed {
+  readonly key: string | null
+  readonly reason: LoginFailure
+  readonly address: string | null
+}
+
+/** A session that began or ended. */
+type Signed = Omit<Recorded['signedIn'][number], 'count'>
 
 interface UsesPorts {
   readonly clock: Clock
@@ -26,14 +51,24 @@ interface UsesPorts {
 }
 
 /**
- * Counts reads, refused requests and failed logins, and records them once a minute, so that a busy reader does not fill
+ * Counts reads, refused requests, logins and sessions, and records them once a minute, so that a busy reader does not fill
  * the log. A crash loses the uses of the last minute.
  */
 export class AccessUses {
   readonly #ports: UsesPorts
   readonly #reads = new Map<string, Read>()
   readonly #refused = new Map<string, Read & { readonly code: string }>()
-  readonly #failed = new Map<string, Failed>()
+  readonly #failed = new Map<string, Failed & Counted>()
+  readonly #signedIn = new Map<string, Signed & Counted>()
+  readonly #signedOut = new Map<string, Signed & Counted>()
+  readonly #keyUses = new Map<string, { readonly key: string; readonly address: string } & Counted>()
+  /** The addresses of failed logins in this minute. */
+  readonly #failedFrom = new Set<string>()
+  /** The addresses from which this process saw each key. */
+  readonly #seenFrom = new Map<string, Set<string>>()
+  /** The time of the last recorded use of each key. */
+  readonly #usedAt = new Map<string, number>()
+  readonly #used = new Set<string>()
   readonly #perPrincipal = new Map<string, Set<string>>()
   readonly #over = new AbortController()
   #waiting: Promise<void> | null = null
@@ -51,8 +86,45 @@ export class AccessUses {
     this.#count(this.#refused, this.#bounded(one))
   }
 
-  failed(one: { readonly key: string | null; readonly reason: string; readonly address?: string | null }): void {
-    this.#count(this.#failed, { address: null, ...one })
+  /** Failures from further addresses in a minute are counted together. */
+  failed({ key, reason, address }: Failed): void {
+    if (address !== null && this.#failedFrom.size < MAX_ADDRESSES) this.#failedFrom.add(address)
+    const isKept = address !== null && this.#failedFrom.has(address)
+    this.#count(this.#failed, { key, reason, address: isKept ? address : null })
+  }
+
+  signedIn(one: Signed): void {
+    this.#count(this.#signedIn, one)
+  }
+
+  signedOut(one: Signed): void {
+    this.#count(this.#signedOut, one)
+  }
+
+  /** A request with a valid key. Its first use in a day and its first use from an address are recorded. */
+  keyUsed(key: string, address: string | null): void {
+    this.used(key)
+    if (address === null) return
+    const seen = this.#seenFrom.get(key) ?? new Set()
+    this.#seenFrom.set(key, seen)
+    if (seen.has(address) || seen.size >= MAX_ADDRESSES) return
+    seen.add(address)
+    this.#count(this.#keyUses, { key, address })
+  }
+
+  /** A valid use of a key. The first one in a day is recorded. */
+  used(key: string): void {
+    const { clock, writes } = this.#ports
+    const last = this.#usedAt.get(key)
+    if (!writes || (last !== undefined && dayOf(clock.now()) === dayOf(last))) return
+    this.#usedAt.set(key, clock.now())
+    this.#used.add(key)
+    this.#waiting ??= this.#later()
+  }
+
+  /** Records a request before it is performed. Durable on return. */
+  async requested(one: { readonly principal: string; readonly operation: string; readonly target: string | null }) {
+    await this.#submit({ kind: 'record_request', ...one })
   }
 
   /** Records everything that was counted until now. */
@@ -77,6 +149,12 @@ export class AccessUses {
     await this.record()
   }
 
+  async #submit(command: AccessCommand): Promise<void> {
+    const { mailbox, random } = this.#ports
+    const by = { kind: 'system', id: 'access' } as const
+    await mailbox.submit(command, { by, commandId: `uses:${hex(random.bytes(16))}` }, { fact: false })
+  }
+
   #count<T extends Counted>(counts: Map<string, T>, one: Omit<T, 'count'>, more = 1): void {
     if (!this.#ports.writes) return
     const name = JSON.stringify(one)
@@ -91,19 +169,27 @@ export class AccessUses {
   }
 
   async #record(): Promise<void> {
-    const counted = [this.#reads, this.#refused, this.#failed] as const
-    const [reads, refused, failed] = [taken(this.#reads), taken(this.#refused), taken(this.#failed)]
+    const counts = {
+      ...{ reads: this.#reads, refused: this.#refused, failed: this.#failed },
+      ...{ signedIn: this.#signedIn, signedOut: this.#signedOut, keyUses: this.#keyUses },
+    }
+    const all = {
+      ...{ reads: taken(this.#reads), refused: taken(this.#refused), failed: taken(this.#failed) },
+      ...{ signedIn: taken(this.#signedIn), signedOut: taken(this.#signedOut), keyUses: taken(this.#keyUses) },
+    }
     this.#perPrincipal.clear()
-    if (reads.length + refused.length + failed.length === 0) return
-    const { mailbox, random } = this.#ports
-    const by = { kind: 'system', id: 'access' } as const
-    const command: Recorded = { kind: 'record_uses', reads, refused, failed }
+    this.#failedFrom.clear()
+    const used = [...this.#used]
+    this.#used.clear()
+    if (used.length === 0 && Object.values(all).every((uses) => uses.length === 0)) return
     try {
-      await mailbox.submit(command, { by, commandId: `uses:${hex(random.bytes(16))}` }, { fact: false })
+      await this.#submit({ kind: 'record_uses', ...all, used })
     } catch (error) {
       // Record them with the next ones.
-      for (const [at, all] of [reads, refused, failed].entries())
-        for (const { count, ...one } of all) this.#count(counted[at] as Map<string, Counted>, one, count)
+      for (const key of used) this.#used.add(key)
+      for (const [name, uses] of Object.entries(all))
+        for (const { count, ...one } of uses)
+          this.#count(counts[name as keyof typeof counts] as Map<string, Counted>, one, count)
       throw error
     }
   }

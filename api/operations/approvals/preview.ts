@@ -57,6 +57,10 @@ export async function previewOf(approval: Asked, { files, documents }: PreviewPo
   return shown('arguments', unmistakable(JSON.stringify(approval.arguments, null, 2)))
 }
 
+/** The sentences of a preview about the secrets that the call sends. */
+export const secretNotes = ({ secrets }: Pick<ApprovalRow, 'secrets'>): string[] =>
+  secrets.map(({ name, to }) => sentence(`The value of the secret ${quoted(name)} goes to: ${to}.`))
+
 /** The current files on which the decision about a call depends. */
 export const filesAskedAbout = async (approval: Asked, files: FilePorts): Promise<readonly SeenFile[]> =>
   filesOf(await basisOf(approval, files))

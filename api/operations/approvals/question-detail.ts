@@ -6,14 +6,14 @@ import { questionHash, type SeenFile } from '../../../domain/calls/question-hash
 import { notFound, Problem } from '../problem.ts'
 import type { ApprovalRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
-import { filesAskedAbout, previewOf } from './preview.ts'
+import { filesAskedAbout, previewOf, secretNotes } from './preview.ts'
 import type { ApprovalDetail, DoubtDetail } from './schemas.ts'
 
 /** The hash of the question about a call, including the files in its preview. */
 const approvalQuestion = (
-  { toolCallId, argumentsHash, expiresAt }: Pick<ApprovalRow, 'toolCallId' | 'argumentsHash' | 'expiresAt'>,
+  { toolCallId, argumentsHash, expiresAt, secrets }: ApprovalRow,
   files: readonly SeenFile[],
-): string => questionHash({ for: 'approval', toolCallId, argumentsHash, asked: expiresAt || null }, files)
+): string => questionHash({ for: 'approval', toolCallId, argumentsHash, asked: expiresAt || null }, files, secrets)
 
 /** An approval with its preview. Rejects with `NOT_FOUND`. */
 export async function approvalDetail(
@@ -22,7 +22,8 @@ export async function approvalDetail(
 ): Promise<z.infer<typeof ApprovalDetail>> {
   const { position, value } = await s.read.approval(toolCallId)
   if (!value) throw notFound('approval', toolCallId)
-  const preview = await previewOf(value, s)
+  const { notes, ...shown } = await previewOf(value, s)
+  const preview = { ...shown, notes: [...secretNotes(value), ...notes] }
   return { position, approval: value, preview, questionHash: approvalQuestion(value, preview.files) }
 }
 

@@ -13,6 +13,15 @@ export const ApprovalState = z
   .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
   .meta({ id: 'ApprovalState' })
 
+/** A person who approved before the last one. */
+export const Supporter = z
+  .strictObject({ by: z.string(), claimed: z.boolean(), at: z.string(), reason: z.string().nullable() })
+  .meta({ id: 'Supporter' })
+
+const Needed = z.int().meta({ description: 'How many people must approve' })
+const Supporters = z.array(Supporter).readonly().meta({ description: 'Those who approved before the last one' })
+export const SeveralApprovers = { needed: Needed, supporters: Supporters } as const
+
 export const Approval = z
   .strictObject({
     toolCallId: z.string(),
@@ -22,11 +31,16 @@ export const Approval = z
     toolName: z.string(),
     argumentsHash: z.string(),
     arguments: AnyJson,
+    secrets: z
+      .array(z.strictObject({ name: z.string(), to: z.string() }))
+      .readonly()
+      .meta({ description: 'The secrets that the call sends, by name, and where each goes' }),
     reason: z.string(),
     requestedAt: z.string(),
     expiresAt: z.string(),
     state: ApprovalState,
     by: z.string().nullable(),
+    ...SeveralApprovers,
   })
   .meta({ id: 'Approval' })
 
@@ -38,7 +52,10 @@ export const ApprovalList = z
 const QuestionHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'expected the questionHash of what was read, 64 hex digits')
-  .meta({ description: 'The question as it was read: the call, its arguments, and the files of the preview' })
+  .meta({
+    description:
+      'The question as it was read: the call, its arguments, the places of its secrets, and the files of the preview',
+  })
 
 export const ApprovalDetail = z
   .strictObject({

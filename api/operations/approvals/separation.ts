@@ -1,8 +1,11 @@
+import { type AccessState, allRolesOf, currentPrincipal, rightsOfRoles } from '../../../domain/access/state.ts'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
-import { requestersOf } from '../../../projections/index.ts'
+import { callsOf } from '../../../domain/agent/state/state.ts'
+import { requestersOf, supportersOfCall } from '../../../projections/index.ts'
 import { mustHave } from '../access/identity.ts'
 import { Problem } from '../problem.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
+import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 
 /** Commands that let a call run, or say what became of it. */
@@ -30,6 +33,80 @@ export async function mustBeSeparate(
   if (!requesters.has(`user:${principal}`)) return
   s.uses.refused({ principal, operation: kind, run: runId, code: 'NOT_YOUR_OWN' })
   throw refusal(principal, 'asked for this run, gave it input or forked it')
+}
+
+/** Whether the command lets a call run, for the first time or again. */
+const letsRun = (command: UserCommand): command is Extract<UserCommand, { toolCallId: string; decision: string }> =>
+  (command.kind === 'decide_approval' && command.decision === 'approved') ||
+  (command.kind === 'resolve_doubt' && command.decision === 'run')
+
+/**
+ * Adds to an approval those who approved before and do not count any more: they are no people with the right to decide
+ * now.
+ */
+export async function withApproversNow(s: Services, command: UserCommand): Promise<UserCommand> {
+  if (!letsRun(command)) return command
+  const state = await s.access.state()
+  if (state === null) return command
+  await s.read.caughtUp()
+  const { value: supporters } = await s.read.rows((db) => supportersOfCall(db, command.toolCallId))
+  const lapsed = supporters.map((by) => by.replace(/^\w+:/, '')).filter((id) => !mayDecide(state, id))
+  return lapsed.length === 0 ? command : { ...command, lapsed }
+}
+
+/** Whether the principal is a person with the right to decide. */
+function mayDecide(state: AccessState, id: string): boolean {
+  const principal = currentPrincipal(state, id)
+  return principal?.kind === 'person' && rightsOfRoles(state, allRolesOf(principal)).has('runs.decide')
+}
+
+/**
+ * What the answer to an approval says besides: how many more people must approve, and whose earlier approvals do not
+ * count. Call it after the command is recorded.
+ */
+export async function approvalNote(
+  s: Services,
+  agentId: string,
+  command: UserCommand,
+): Promise<Pick<Recorded, 'missing' | 'note'>> {
+  if (!letsRun(command)) return {}
+  const { lapsed = [], toolCallId } = command
+  const gone = `earlier approvals do not count, because these people may not decide any more: ${lapsed.join(', ')}`
+  const notes = lapsed.length === 0 ? [] : [gone]
+  const needed = (await s.read.approval(toolCallId)).value?.needed ?? 1
+  const supporters = needed === 1 ? null : await supportersNow(s, agentId, toolCallId)
+  if (supporters === null) return notes.length === 0 ? {} : { note: gone }
+  const count = supporters.filter((id) => !lapsed.includes(id)).length
+  const missing = needed - count
+  const more = missing === 1 ? 'one more is needed' : `${missing} more are needed`
+  return { missing, note: [`${count} of ${needed} people approved; ${more}`, ...notes].join('; ') }
+}
+
+/** The ids of those who approved the open question about a call so far. Null: the call waits for no further approval. */
+async function supportersNow(s: Services, agentId: string, toolCallId: string): Promise<readonly string[] | null> {
+  const { state } = await s.runtime.at(agentId, null)
+  const stage = callsOf(state).find(({ id }) => id === toolCallId)?.stage
+  if (stage?.at !== 'approval' && stage?.at !== 'doubt') return null
+  return (stage.supporters ?? []).map(({ by }) => by)
+}
+
+/**
+ * Rejects with FORBIDDEN if several people must approve the call, and the principal is a service or the owner of the data
+ * folder, who may be one of these people.
+ */
+export async function mustBePerson(s: Services, command: UserCommand, { identity }: RequestOptions): Promise<void> {
+  if (identity === undefined || !letsRun(command)) return
+  await s.read.caughtUp()
+  const { value } = await s.read.approval(command.toolCallId)
+  if ((value?.needed ?? 1) === 1) return
+  const { principal } = identity
+  const state = await s.access.state()
+  if (state !== null && currentPrincipal(state, principal)?.kind === 'person') return
+  s.uses.refused({ principal, operation: command.kind, run: value?.runId ?? null, code: 'FORBIDDEN' })
+  throw new Problem(
+    'FORBIDDEN',
+    `several people must approve this call, and ${principal} is not the id of a person; approve with the key of a person`,
+  )
 }
 
 /** Rejects a start whose requester approves calls of the run beforehand. Rejects as {@link mustBeSeparate} does. */

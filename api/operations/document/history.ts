@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { asStored, type WithHeads } from '../streams/prove-stream.ts'
+import { asStored, NOTHING, type WithHeads } from '../streams/prove-stream.ts'
 import { personOf } from './create-document.ts'
 import type { DocumentDiff, EraseEnvelope, HistoryQuery } from './schemas.ts'
 
@@ -91,7 +91,11 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
 
 /** Verifies a document like `asStored`, and that its updates lead to the recorded frontier. */
 export const verifyDocument = (s: Services, documentId: string): Promise<WithHeads<DocumentProof>> =>
-  asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
+  asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId), {
+    ...NOTHING,
+    frontier: '',
+    root: '',
+  })
 
 const readable = ({ blocks }: DocumentAt): readonly DocumentBlock[] =>
   blocks.filter((block): block is DocumentBlock => block.type !== 'unreadable')

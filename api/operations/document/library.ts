@@ -63,13 +63,26 @@ export function documentsOf(s: Services, { callers, ending }: Asking): Documents
     })
     return personOf(by, options)
   }
+  const mustMayRead = async (): Promise<void> => {
+    await callers.caller(undefined, { right: 'documents.read', operation: 'readDocument', run: null })
+  }
   return {
-    read: async (id, at = {}) => documentView(await documentAt(s, id, at)),
-    text: async (id, format, at = {}) => documentText(format, await documentAt(s, id, at)),
-    snapshot: (id) => s.documents.snapshot(id),
+    async read(id, at = {}) {
+      await mustMayRead()
+      return documentView(await documentAt(s, id, at))
+    },
+    async text(id, format, at = {}) {
+      await mustMayRead()
+      return documentText(format, await documentAt(s, id, at))
+    },
+    async snapshot(id) {
+      await mustMayRead()
+      return s.documents.snapshot(id)
+    },
     send: async (id, envelope, saying) => s.documents.envelope(id, envelope, await person(saying)),
     import: async (id, update, saying) => s.documents.import(id, update, await person(saying)),
     async *updates(id, { after = -1, signal } = {}) {
+      await mustMayRead()
       await mustReach(s, id, after)
       const over = signal === undefined ? ending : AbortSignal.any([signal, ending])
       for await (const event of documentUpdates(s, id, after, over)) {

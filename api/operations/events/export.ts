@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { AGGREGATES } from '../../../domain/kinds.ts'
-import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT } from '../../../domain/log/erased.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { kindOf, ownerOf } from '../../../domain/log/owner.ts'
@@ -9,33 +8,7 @@ import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import { storedBytes } from './body.ts'
-
-/** The version of the export format. */
-export const EXPORT = 1
-
-/** The first line: the content of the file. */
-export const ExportHead = z.strictObject({
-  export: z.literal(EXPORT),
-  logId: z.string(),
-  runId: z.string(),
-  streams: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
-})
-export type ExportHead = z.infer<typeof ExportHead>
-
-/** Every other line: a sealed event. `body`: base64 of the stored bytes, salt first; null: erased. */
-export const ExportLine = z.strictObject({
-  header: Header,
-  hash: z.string(),
-  id: z.string(),
-  position: z.int(),
-  body: z.string().nullable(),
-  erased: z.literal(true).optional(),
-})
-export type ExportLine = z.infer<typeof ExportLine>
-
-/** Lines after an event with a partial result: the whole result in order, as base64 of its next stored bytes, salt first. */
-export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
-export type ExportPart = z.infer<typeof ExportPart>
+import { EXPORT, type ExportHead, type ExportLine, type ExportPart } from './export-lines.ts'
 
 /** Whether a line of an export contains a body that does not match its sealed hash. */
 export function isAltered(text: string): boolean {

@@ -1,12 +1,15 @@
 import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { cloudEventOf } from '../export/cloud-event.ts'
 import { type EventFilter, wanted } from './filter.ts'
+import type { EventView } from './schemas.ts'
 import type { EventViews, JsonPiece } from './view.ts'
 
-/** The encoding of events. `brief`: truncate long texts. */
+/** The encoding of events. `brief`: truncate long texts. `cloudEvents`: in the form of CloudEvents. */
 export interface EventForm {
   readonly format: 'sse' | 'ndjson'
   readonly brief: boolean
+  readonly cloudEvents?: boolean
 }
 
 /** A client's request for events. Equal requests have the same `key`. */
@@ -16,8 +19,16 @@ export interface AskedEvents extends EventForm {
 }
 
 export function askedEvents(form: EventForm, filter: EventFilter): AskedEvents {
-  const types = filter.types && [...filter.types].sort()
-  const key = JSON.stringify([form.format, form.brief, filter.run, filter.agent, types, filter.turn])
+  const sets = [filter.types, filter.runs, filter.kinds, filter.streams].map((set) => set && [...set].sort())
+  const key = JSON.stringify([
+    form.format,
+    form.brief,
+    form.cloudEvents,
+    filter.run,
+    filter.agent,
+    filter.turn,
+    ...sets,
+  ])
   return { ...form, filter, key }
 }
 
@@ -54,13 +65,31 @@ export class FeedPage {
     return later.length === 0 ? null : new FeedPage(later, this.end, this.#views)
   }
 
+  /** The events that match a filter. */
+  matching(filter: EventFilter): readonly RecordedEvent[] {
+    return this.events.filter((event) => wanted(event, filter))
+  }
+
+  /** The page up to an event of it. `end`: the cursor of the event. */
+  upTo(last: RecordedEvent, end: Cursor): FeedPage {
+    if (last === this.events.at(-1)) return this
+    return new FeedPage(this.events.slice(0, this.events.indexOf(last) + 1), end, this.#views)
+  }
+
+  /** The views of events of this page. */
+  async viewsOf(events: readonly RecordedEvent[]): Promise<EventView[]> {
+    const views: EventView[] = []
+    for (const event of events) views.push(await this.#views.view(event))
+    return views
+  }
+
   /**
    * The pieces for a client: one, or none if its filter matches no event. A large body is sent in parts. Rejects with
    * `BLOB_MISSING`.
    */
   async *pieces(asked: AskedEvents): AsyncGenerator<JsonPiece> {
     const [first] = this.events
-    if (!asked.brief && this.bytes > PAGE_BYTES) {
+    if (!asked.brief && !asked.cloudEvents && this.events.length === 1 && this.bytes > PAGE_BYTES) {
       if (!wanted(first!, asked.filter)) return
       const [before, after] = around(first!, formatCursor(this.end), asked.format)
       yield* this.#views.json(first!, before)
@@ -88,19 +117,20 @@ export class FeedPage {
     return chunk
   }
 
-  #message(event: RecordedEvent, { format, brief }: EventForm): Promise<Uint8Array> {
-    const key = `${event.position} ${format} ${brief}`
+  #message(event: RecordedEvent, form: EventForm): Promise<Uint8Array> {
+    const key = `${event.position} ${form.format} ${form.brief} ${form.cloudEvents}`
     const known = this.#messages.get(key)
     if (known !== undefined) return known
-    const message = this.#encoded(event, { format, brief })
+    const message = this.#encoded(event, form)
     this.#messages.set(key, message)
     return message
   }
 
-  async #encoded(event: RecordedEvent, { format, brief }: EventForm): Promise<Uint8Array> {
+  async #encoded(event: RecordedEvent, { format, brief, cloudEvents }: EventForm): Promise<Uint8Array> {
     const view = brief ? await this.#views.brief(event) : await this.#views.view(event)
+    const shown = cloudEvents ? cloudEventOf(event, view, this.end.logId) : view
     const [before, after] = around(event, view.cursor, format)
-    const message = utf8.encode(before + JSON.stringify(view) + after)
+    const message = utf8.encode(before + JSON.stringify(shown) + after)
     this.bytes += message.length
     return message
   }

@@ -2,7 +2,7 @@ import { AGGREGATES } from '../../../domain/kinds.ts'
 import { type Cursor, parseCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../../domain/log/identity.ts'
-import { agentOf } from '../../../domain/log/owner.ts'
+import { agentOf, kindOf } from '../../../domain/log/owner.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 
 /** All event types of logs. */
@@ -17,6 +17,9 @@ export interface EventFilter {
   readonly agent?: string
   readonly types?: ReadonlySet<string>
   readonly turn?: number
+  readonly runs?: ReadonlySet<string>
+  readonly kinds?: ReadonlySet<string>
+  readonly streams?: ReadonlySet<string>
 }
 
 /** The agent and turn of an event in views. A person's event belongs to the person, with turn 0. */
@@ -32,7 +35,10 @@ export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: Eve
     (filter.run === undefined || h.runId === filter.run) &&
     (filter.agent === undefined || h.agentId === filter.agent || shown.agentId === filter.agent) &&
     (filter.types === undefined || filter.types.has(h.type)) &&
-    (filter.turn === undefined || shown.turn === filter.turn)
+    (filter.turn === undefined || shown.turn === filter.turn) &&
+    (filter.runs === undefined || (h.runId !== undefined && filter.runs.has(h.runId))) &&
+    (filter.kinds === undefined || filter.kinds.has(kindOf(h.stream))) &&
+    (filter.streams === undefined || filter.streams.has(h.stream))
   )
 }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { AgentEventPage, AgentEventsQuery, OutlineQuery, OutlineView } from '../history/outline-schemas.ts'
 import { operation } from '../operation.ts'
+import { notFound } from '../problem.ts'
 import { Id } from '../schemas.ts'
 import { agentOutline, runAndStreamOf } from './agent-outline.ts'
 import { eventPage } from './event-page.ts'
+import { eventSchema, eventTypes } from './event-schemas.ts'
 import { runEventPage } from './run-event-page.ts'
-import { EventPage, RunEventsQuery } from './schemas.ts'
+import { EventPage, EventSchema, EventTypeList, EventTypeParams, RunEventsQuery } from './schemas.ts'
 
 const params = z.object({ id: Id })
 
@@ -45,5 +47,32 @@ export const EVENT_OPERATIONS = [
     output: OutlineView,
     answers: { 200: 'The outline' },
     run: (s, { params, query }) => agentOutline(s, params.id, query),
+  }),
+  operation({
+    name: 'listEventTypes',
+    http: 'GET /v1/schemas',
+    right: 'self.use',
+    summary: 'Every type of event that this keepup writes, with the path of its JSON Schema',
+    input: {},
+    output: EventTypeList,
+    answers: { 200: 'The types' },
+    run: async () => ({
+      types: eventTypes().map((one) => ({ ...one, schema: `/v1/schemas/${one.kind}/${one.type}/${one.version}` })),
+    }),
+  }),
+  operation({
+    name: 'getEventSchema',
+    http: 'GET /v1/schemas/{kind}/{type}/{version}',
+    right: 'self.use',
+    summary: 'The JSON Schema (2020-12) of the body of a type of event. The schema of a version never changes',
+    input: { params: EventTypeParams },
+    output: EventSchema,
+    answers: { 200: 'The schema' },
+    async run(_, { params }) {
+      const schema = eventSchema(params)
+      const name = `${params.kind} ${params.type} ${params.version}`
+      if (schema === null) throw notFound('type of event', name, 'GET /v1/schemas lists the types')
+      return schema
+    },
   }),
 ] as const

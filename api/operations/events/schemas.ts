@@ -63,3 +63,24 @@ export const RunEventsQuery = PageQuery.extend({
   type: EventTypes.optional(),
   turn: Digits.optional().meta({ type: 'integer', description: 'As events show it: 0 outside of turns' }),
 })
+
+export const EventTypeParams = z.object({
+  kind: Id.meta({ description: 'A kind of stream, such as agent' }),
+  type: Id,
+  version: Digits.pipe(z.int().positive()),
+})
+
+export const EventTypeList = z
+  .strictObject({
+    types: z.array(
+      z.strictObject({
+        kind: z.string(),
+        type: z.string(),
+        version: z.int().positive(),
+        schema: z.string().meta({ description: 'The path of its JSON Schema' }),
+      }),
+    ),
+  })
+  .meta({ id: 'EventTypeList' })
+
+export const EventSchema = z.record(z.string(), z.unknown()).meta({ id: 'EventSchema', description: 'A JSON Schema' })

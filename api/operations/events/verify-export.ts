@@ -4,7 +4,7 @@ import { kindOf } from '../../../domain/log/owner.ts'
 import { bodyHasher, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
 import type { AttachedBytes } from '../../../domain/stream/aggregate.ts'
-import { ExportHead, ExportLine, ExportPart } from './export.ts'
+import { ExportHead, ExportLine, ExportPart, NoExport, readLine } from './export-lines.ts'
 
 export interface VerifiedExport {
   readonly runId: string
@@ -14,17 +14,6 @@ export interface VerifiedExport {
   /** The number of erased bodies by the code of their erasure. */
   readonly erasedBy: Readonly<Record<string, number>>
   readonly problems: readonly { stream: string; revision: number; code: string; message: string }[]
-}
-
-/** The text is not an export. */
-export class NoExport extends Error {
-  override readonly name = 'NoExport'
-  /** The number of lines before this one. 0: the text has no line. */
-  readonly line: number
-  constructor(why: string, line: number) {
-    super(`this is no export: ${why}`)
-    this.line = line
-  }
 }
 
 /**
@@ -41,18 +30,18 @@ export async function verifyExport(given: AsyncIterable<string>): Promise<Verifi
   for await (const text of given) {
     if (text.trim() === '') continue
     if (head === null) {
-      head = read(ExportHead, text, 1)
+      head = readLine(ExportHead, text, 1)
       continue
     }
     lines++
     if (text.startsWith(PART)) {
-      const part = read(ExportPart, text, lines)
+      const part = readLine(ExportPart, text, lines)
       if (whole?.attachment.hash !== part.attachment) throw new NoExport(`line ${lines} belongs to no event`, lines)
       whole.add(Buffer.from(part.bytes, 'base64'))
       continue
     }
     problems.push(...(whole?.faults() ?? []))
-    const line = read(ExportLine, text, lines)
+    const line = readLine(ExportLine, text, lines)
     events++
     const { stream, revision, body } = line.header
     const verifier = streams.get(stream) ?? new StreamVerifier(stream)
@@ -108,20 +97,4 @@ class WholeResult {
     const message = 'the whole result that it names is missing, or not the one that was stored'
     return [{ stream: this.#stream, revision: this.#revision, code: 'BLOB', message }]
   }
-}
-
-function read<T>(
-  schema: { safeParse(v: unknown): { success: true; data: T } | { success: false } },
-  text: string,
-  line: number,
-): T {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new NoExport(`line ${line} is no JSON`, line)
-  }
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new NoExport(`line ${line} has another shape`, line)
-  return parsed.data
 }

@@ -14,13 +14,14 @@ function asExternal(command: UserCommand, hide: (text: string) => string): Asked
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }
   if (command.kind !== 'decide_approval') return null
-  const { toolCallId, decision, questionHash, files } = command
+  const { toolCallId, decision, questionHash, files, lapsed } = command
   return {
     kind: 'decide_permission',
     toolCallId,
     decision,
     ...(questionHash !== undefined && { questionHash }),
     ...(files !== undefined && { files }),
+    ...(lapsed !== undefined && { lapsed }),
     ...said,
   }
 }

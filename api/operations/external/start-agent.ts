@@ -3,6 +3,7 @@ import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import type { AgentRunRequest } from '../../../domain/ports/external.ts'
+import { mustNeedOneApprover } from '../approvals/approver-rules.ts'
 import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
 import { actorOf } from '../runs/request-options.ts'
@@ -31,7 +32,7 @@ export function agentRequest({ task, workspace, model, limits, env, extensions }
 /**
  * Starts an external agent's run in this process, or returns the run that the same Idempotency-Key started. `network`:
  * the request came over the network, so the lists in the settings apply. Rejects like `AgentGateway.run`, and with
- * `AGENT_NOT_ALLOWED`.
+ * `AGENT_NOT_ALLOWED` and `SPEC_REFUSED`.
  */
 export async function startAgent(
   s: Services,
@@ -52,6 +53,7 @@ export async function startAgent(
   const commandId = key === undefined ? `${runId}.start` : keyedCommand(s.log.logId, key, what)
   const start = async (): Promise<boolean> => {
     if (key !== undefined && (await madeBefore(s, runId, key, what))) return false
+    await mustNeedOneApprover(s, asked.agent)
     if (key !== undefined) await claimKey(s, key, { start: what })
     const budget = asked.budget && {
       tokens: asked.budget.tokens ?? null,

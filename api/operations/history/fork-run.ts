@@ -5,6 +5,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import type { At } from '../../../domain/stream/point.ts'
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
+import { mustHaveAccessRules } from '../approvals/approver-rules.ts'
 import { mustMayUnconfine } from '../approvals/separation.ts'
 import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
@@ -46,8 +47,11 @@ export async function forkRun(
   mustWrite(s)
   await mustGovern(s, source, 'fork')
   const { by, drive, here = true, options } = who
-  if (options.identity !== undefined)
-    mustMayUnconfine(s, (await agentSpecOf(s, source).catch(() => null))?.spec.policy, options)
+  if (options.identity !== undefined) {
+    const policy = (await agentSpecOf(s, source).catch(() => null))?.spec.policy
+    mustMayUnconfine(s, policy, options)
+    await mustHaveAccessRules(s, policy)
+  }
   const { key } = options
   const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }
   const { at: _, ...what } = said

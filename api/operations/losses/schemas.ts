@@ -42,7 +42,10 @@ export const LossView = z
       description: 'What the mark beside the log has seen, where the log does not hold it',
     }),
     tables: Seen.nullable().meta({ description: 'What the tables have seen, where the log does not hold it' }),
-    heads: Seen.optional().meta({ description: 'The event of the last signed head, where the log does not hold it' }),
+    heads: Seen.optional().meta({
+      description:
+        'The event of the last signed head, where the log does not hold it; with the root as hash if only an anchor knows it',
+    }),
     streams: z.array(LostStreamView).readonly(),
     unlisted: z.boolean().meta({ description: 'Any unfinished run may be shortened' }),
     gaps: Gaps,

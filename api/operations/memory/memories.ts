@@ -10,7 +10,7 @@ import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { asStored, type WithHeads } from '../streams/prove-stream.ts'
+import { asStored, NOTHING, type WithHeads } from '../streams/prove-stream.ts'
 import type {
   CorrectMemory,
   ForgetMemory,
@@ -74,6 +74,8 @@ export async function forgetMemory(
 ): Promise<MemoryChanged> {
   mustWrite(s)
   const person = personOf(by, options)
+  // A held fact is not forgotten either, because its text could not be erased afterwards.
+  if (erase) await s.keeping.mustBeFree({ stream: memoryStream(id), run: null, revisions: [0] }, person.by)
   const forgotten = await s.memories.forget(id, reason ?? null, person)
   const erased = erase ? await s.memories.erase(id, { code, reason: reason ?? 'forgotten' }, person) : null
   await untilShown(s)
@@ -82,7 +84,7 @@ export async function forgetMemory(
 
 /** Verifies a fact like `asStored`. Rejects with `MEMORY_UNKNOWN`. */
 export const verifyMemory = (s: Services, id: string): Promise<WithHeads<StreamProof>> =>
-  asStored(s, memoryStream(id), () => s.memories.verify(id))
+  asStored(s, memoryStream(id), () => s.memories.verify(id), NOTHING)
 
 const personOf = (by: string | undefined, options: RequestOptions) => ({
   by: actorOf('user', by, options),

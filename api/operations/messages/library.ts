@@ -87,7 +87,8 @@ export function messageBusOf(s: Services, { callers, parsed, ending }: Face): Ru
     },
     subscribe(runId, { topic, to, signal } = {}) {
       const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
-      const from = s.log.headCursor()
+      const reading = { right: 'bodies.read', operation: 'listMessages', run: runId } as const
+      const from = Promise.all([s.log.headCursor(), callers.caller(undefined, reading)]).then(([head]) => head)
       // The iteration rejects with this error when it starts.
       from.catch(() => undefined)
       return heard(

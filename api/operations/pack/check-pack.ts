@@ -21,20 +21,24 @@ export async function checkPack(
     onFile(file)
     if (files.has(name)) verifier.problem(name, 'the file is there twice')
     files.add(name)
+    verifier.file(name)
     if (name === 'events.ndjson')
       for await (const lines of linesOf(bytes)) for (const line of lines) verifier.event(line)
     else if (name === 'hashes.txt')
       for await (const lines of linesOf(bytes)) for (const line of lines) verifier.hash(line)
     else if (name === 'checkpoint' || name === 'policy.txt') texts.set(name, await textOf(bytes))
-    else if (name.startsWith(BLOBS)) {
-      const hasher = bodyHasher()
-      for await (const piece of bytes) hasher.update(piece)
-      verifier.blob(name, hasher.hex())
-    }
+    else if (name.startsWith(BLOBS)) verifier.blob(name, await hashOf(bytes))
+    else if (name === 'verify.py') verifier.program(await hashOf(bytes))
   }
   if (!files.has('events.ndjson')) verifier.problem('events.ndjson', 'the file is missing')
   const trusted = policy ?? texts.get('policy.txt') ?? null
   return verifier.result(texts.get('checkpoint') ?? null, trusted)
+}
+
+async function hashOf(bytes: TarFile['bytes']): Promise<string> {
+  const hasher = bodyHasher()
+  for await (const piece of bytes) hasher.update(piece)
+  return hasher.hex()
 }
 
 /** The largest checkpoint or policy, and the longest line, in bytes. A hostile pack cannot fill the memory. */

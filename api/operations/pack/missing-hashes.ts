@@ -42,7 +42,7 @@ export class MissingHashes {
     const width = Math.min(TILE_WIDTH, Math.floor(this.#size / TILE_WIDTH ** level) - index * TILE_WIDTH)
     const hashes = await this.#store.tile({ level, index, width })
     if (hashes.length !== width * HASH_SIZE)
-      throw new Error(`tile ${index} of level ${level} must have ${width} hashes; rebuild the tree from the log`)
+      throw new Error(`tile ${index} of level ${level} must have ${width} hashes; run "keepup call rebuildProofTree"`)
     this.#tiles.set(level, { index, hashes })
     return hashes
   }

@@ -30,7 +30,8 @@ export const storyStart = ({ title, facts }: StoryHead): string =>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${STORY_STYLE}</style></head><body>
 <h1>${escaped(title)}</h1>
-<p class="meta">A reading aid. The proof is in events.ndjson; README.txt says how to check it.</p>
+<p class="meta">A reading aid that no signature covers. The proof is in events.ndjson; README.txt says how to check it with
+a verifier from elsewhere, because whoever forges a pack can also forge the verify.py in it.</p>
 ${storyFacts(facts)}`
 
 /** Names and values as a list. */
@@ -50,6 +51,7 @@ const TITLES: Readonly<Record<string, string>> = {
   tool_call_start: 'Call',
   tool_call_end: 'Result',
   approval_requested: 'A person was asked',
+  approval_supported: 'One of several people approved',
   approval_decided: 'The answer',
   completion: 'Completed',
   recovery: 'Recovery',

@@ -93,7 +93,7 @@ export async function* tarFiles(source: AsyncIterable<Uint8Array>): AsyncGenerat
     const kind = text(156, 1)
     const bytes = take(size)
     if (kind === '0' || kind === '')
-      yield { name: text(0, 100).replace(/^\.\//, ''), offset: input.offset, size, bytes }
+      yield { name: text(0, 100).replace(/^(?:\.?\/)+/, ''), offset: input.offset, size, bytes }
     for await (const _ of bytes);
     for await (const _ of take(tarPadding(size).length));
   }

@@ -1,20 +1,20 @@
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { USES_ID } from '../../../domain/access/kind.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
-import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT, erasedFact } from '../../../domain/log/erased.ts'
 import { idOf, kindOf, ownerOf } from '../../../domain/log/owner.ts'
-import { parseVkey } from '../../../domain/log/proof/note.ts'
 import { type AbsentBody, packedEventLine, packedHashLine } from '../../../domain/log/proof/pack.ts'
-import { formatPolicy } from '../../../domain/log/proof/policy.ts'
 import { GENESIS, SALT_BYTES, unsalted } from '../../../domain/log/seal.ts'
-import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import type { SignedHead } from '../../../domain/ports/proof.ts'
+import { PROOF_ID, PROOF_STREAM, proof } from '../../../domain/proof/kind.ts'
 import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import { packedTables, rowsOfTable } from '../../../projections/engine/queries/run-rows.ts'
 import { storedBytes } from '../events/body.ts'
 import { EventViews } from '../events/view.ts'
 import { Problem } from '../problem.ts'
+import { type CosignedHead, headFor, packPolicy } from '../proof/cosigned.ts'
 import { currentHead, treeOf } from '../proof/heads.ts'
 import { agentsOf } from '../runs/agents-of.ts'
 import { Id } from '../schemas.ts'
@@ -25,6 +25,7 @@ import { mergedStreams } from './merged.ts'
 import { MissingHashes } from './missing-hashes.ts'
 import { Spool, type SpoolFile } from './spool.ts'
 import { STORY_END, storyEvent, storyFacts, storyHeading, storyStart } from './story.ts'
+import { verifier } from './verifier.ts'
 
 const Time = z.iso.datetime({ precision: 3 })
 
@@ -40,13 +41,17 @@ export const PackChoice = z.strictObject({
 })
 export type PackChoice = z.output<typeof PackChoice>
 
-const VERIFIER = new URL('../../docs/verify.py', import.meta.url)
+/** The streams to which anchoring a log and packing it add events. */
+const ABOUT_PACKS: ReadonlySet<string> = new Set([PROOF_STREAM, `access-${USES_ID}`])
 
 const README = `This is a pack of keepup: sealed events of AI agents, with the proof that a log holds them.
-Check it with Python alone:   tar -xf PACK && python3 verify.py .
+Check it with Python alone:   mkdir pack && tar -xf PACK -C pack && python3 -I verify.py pack
 Check it with keepup:         keepup pack --check PACK
+
+Whoever forges a pack can also forge the verify.py in it. Take verify.py from elsewhere ("keepup pack --verifier FILE"
+writes it). Run nothing inside the folder of a pack: Python would load other files of the pack too.
 The keys in policy.txt come with the pack, so they prove only that its parts belong together. Compare them with keys
-that you got in another way:  python3 verify.py . MY-POLICY   or   keepup pack --check PACK --vkey KEY
+that you got in another way:  python3 -I verify.py pack MY-POLICY   or   keepup pack --check PACK --vkey KEY
 
 events.ndjson    a sealed event a line: canonical header, hash, index in the log, salt and body in base64
 hashes.txt       hashes of the tree (RFC 6962) between the events; absent: the pack holds the whole log
@@ -56,7 +61,8 @@ agents.json      the tree of agents; tables/ rows about the runs; requests/ what
 story.html       the runs as a document for people
 
 agents.json, tables, requests and story.html follow from the events; no signature covers them.
-A body that is absent has a member "absent" that says why: erased, with the reason, or withheld.
+A body that is absent has a member "absent" that says why: erased, with the reason, or withheld. Both verifiers say
+what a pack cannot prove: an erasure without its fact, and that a stream ends where the pack ends.
 `
 
 /**
@@ -64,10 +70,9 @@ A body that is absent has a member "absent" that says why: erased, with the reas
  * `NOT_SIGNED`, `NOT_FOUND`.
  */
 export async function* writePack(s: Services, asked: PackChoice): AsyncGenerator<Uint8Array> {
-  const head = await currentHead(s)
   const spool = new Spool()
   try {
-    await new PackWriter(s, asked, spool, head.size).write(head.note)
+    const head = await new PackWriter(s, asked, spool).write()
     yield* spool.tar(Math.floor(head.at / 1000))
   } finally {
     await spool.remove()
@@ -78,44 +83,62 @@ class PackWriter {
   readonly #s: Services
   readonly #asked: PackChoice
   readonly #spool: Spool
-  readonly #size: number
+  /** The number of events that the head covers. */
+  #size = 0
   #hashFile: Promise<SpoolFile> | null = null
   readonly #reasons = new Map<string, Promise<ReadonlyMap<number, string>>>()
 
-  constructor(s: Services, asked: PackChoice, spool: Spool, size: number) {
+  constructor(s: Services, asked: PackChoice, spool: Spool) {
     this.#s = s
     this.#asked = asked
     this.#spool = spool
-    this.#size = size
   }
 
-  async write(note: string): Promise<void> {
+  async write(): Promise<SignedHead> {
     const spool = this.#spool
+    const current = await currentHead(this.#s)
     const agents = new Map<string, readonly string[]>()
     for (const run of this.#asked.runs) agents.set(run, await agentsOf(this.#s, run))
+    const streams = await this.#streams([...agents.values()].flat())
+    const head = await headFor(this.#s, current, (one) => this.#isCovered(one, current.size, new Set(streams)))
+    this.#size = head.size
     await spool.put('README.txt', README)
-    await spool.put('verify.py', readFileSync(VERIFIER))
-    await spool.put('checkpoint', note)
-    await spool.put('policy.txt', await this.#policy())
-    await this.#events([...agents.values()].flat())
+    await spool.put('verify.py', verifier())
+    await spool.put('checkpoint', head.note)
+    await spool.put('policy.txt', packPolicy(await this.#s.streams.state(proof, PROOF_ID)))
+    await this.#events(streams)
     await this.#agents()
     await this.#tables()
     if (this.#asked.bodies) await this.#requests(agents)
     await this.#story(agents)
+    return head
   }
 
-  async #policy(): Promise<string> {
-    const state = await this.#s.streams.state(proof, PROOF_ID)
-    const keys = (state?.origins ?? []).flatMap(({ vkeys }) => vkeys.map(parseVkey))
-    const witnesses = Object.entries(state?.anchors ?? {}).flatMap(([name, { vkey }]) =>
-      vkey === undefined ? [] : [{ name, key: parseVkey(vkey) }],
-    )
-    return formatPolicy({ logs: keys.map((key) => ({ key })), witnesses, groups: [], quorum: null })
-  }
-
-  async #events(agentIds: readonly string[]): Promise<void> {
+  /**
+   * Whether a head covers every event for the pack that the head of `size` events covers. In a pack of the whole log,
+   * events about signatures and about uses of access may follow the head: the request for the pack records such events.
+   */
+  async #isCovered(head: CosignedHead, size: number, streams: ReadonlySet<string>): Promise<boolean> {
     const { log } = this.#s
-    const { runs, bodies, since, until } = this.#asked
+    const isWhole = this.#asked.runs.length === 0
+    for await (const page of log.readAll(head.after, { bodies: false, everyKind: true }))
+      for (const { header, position } of page) {
+        const isOurs = isWhole ? !ABOUT_PACKS.has(header.stream) : streams.has(header.stream)
+        if (!isOurs || !this.#isInTime(header)) continue
+        const index = (await treeOf(this.#s).indexOf(position)) ?? size
+        if (index >= head.size && index < size) return false
+      }
+    return true
+  }
+
+  #isInTime({ timestamp }: Header): boolean {
+    const { since, until } = this.#asked
+    return (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
+  }
+
+  async #events(streams: readonly string[]): Promise<void> {
+    const { log } = this.#s
+    const { runs, bodies } = this.#asked
     const store = treeOf(this.#s)
     const events = await this.#spool.file('events.ndjson')
     const missing = new MissingHashes(store, this.#size)
@@ -129,7 +152,7 @@ class PackWriter {
     let read = 0
     for await (const page of runs.length === 0
       ? log.readAll(null, { bodies, everyKind: true })
-      : mergedStreams(log, await this.#streams(agentIds), bodies)) {
+      : mergedStreams(log, streams, bodies)) {
       const first = read
       read += page.length
       const indexes =
@@ -139,9 +162,9 @@ class PackWriter {
       for (const [n, event] of page.entries()) {
         const index = indexes[n] ?? this.#size
         if (index >= this.#size) break
-        const { stream, revision, timestamp } = event.header
+        const { stream, revision } = event.header
         const tip = tips.get(stream) ?? { hash: GENESIS, packed: revision === 0 }
-        const packed = (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
+        const packed = this.#isInTime(event.header)
         tips.set(stream, { hash: event.hash, packed })
         if (!packed) continue
         if (index > next) await skip(index)

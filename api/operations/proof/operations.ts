@@ -1,8 +1,11 @@
 import { isAbsolute } from 'node:path'
-import { COSIGNATURE, parseVkey } from '../../../domain/log/proof/note.ts'
+import type { z } from 'zod'
+import { COSIGNATURE, ED25519, type NoteKey, parseVkey } from '../../../domain/log/proof/note.ts'
+import { NO_QUORUM } from '../../../domain/log/proof/policy.ts'
 import { ProofError } from '../../../domain/log/proof/proof-error.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
 import { showAnchors } from '../../../projections/index.ts'
+import { recordRequest } from '../access/record-request.ts'
 import { StartHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
 import { Problem } from '../problem.ts'
@@ -25,7 +28,7 @@ function signingOf(s: Services) {
 }
 
 /** Throws a Problem unless an anchor of this kind can have this target. */
-function checkAnchor({ kind, target, vkey }: { kind: string; target: string; vkey?: string | undefined }): void {
+function checkAnchor({ anchor, kind, target, vkey }: z.output<typeof schema.AddAnchor>): void {
   const isFolder = kind === 'folder' || kind === 'git'
   if (isFolder && !isAbsolute(target)) throw new Problem('INVALID_REQUEST', `target: expected an absolute path`)
   if (!isFolder && !/^https?:$/.test(URL.parse(target)?.protocol ?? ''))
@@ -35,15 +38,18 @@ function checkAnchor({ kind, target, vkey }: { kind: string; target: string; vke
       'INVALID_REQUEST',
       kind === 'witness' ? 'vkey: a witness needs its verifier key' : 'vkey: only a witness has a key',
     )
-  if (vkey !== undefined && !isWitnessKey(vkey))
+  if (vkey !== undefined && anchor === NO_QUORUM)
+    throw new Problem('INVALID_REQUEST', `anchor: no witness can be named "${anchor}" in a policy; choose another name`)
+  if (vkey !== undefined && keyIn(vkey)?.type !== COSIGNATURE)
     throw new Problem('INVALID_REQUEST', `vkey: expected the verifier key of a witness (type ${COSIGNATURE})`)
 }
 
-function isWitnessKey(vkey: string): boolean {
+/** The key in a verifier key. Null: the text is none. */
+function keyIn(vkey: string): NoteKey | null {
   try {
-    return parseVkey(vkey).type === COSIGNATURE
+    return parseVkey(vkey)
   } catch (error) {
-    if (error instanceof ProofError) return false
+    if (error instanceof ProofError) return null
     throw error
   }
 }
@@ -108,8 +114,14 @@ export const PROOF_OPERATIONS = [
     input: { query: schema.VerifyHeadsQuery },
     output: schema.VerifiedHeads,
     answers: { 200: 'What was found' },
-    run: (s, { query: { anchors, streams } }) =>
-      verifyProof(s, { outside: anchors === 'true', perStream: streams === 'true' }),
+    run: (s, { query: { anchors, streams, checkpoint, vkey } }) => {
+      if (vkey !== undefined && keyIn(vkey)?.type !== ED25519)
+        throw new Problem('INVALID_REQUEST', 'vkey: expected the verifier key of a log (name+id+key); copy it whole')
+      return verifyProof(s, {
+        ...{ outside: anchors === 'true', perStream: streams === 'true', checkpoint },
+        vkeys: vkey === undefined ? [] : [vkey],
+      })
+    },
   }),
   operation({
     ...{ name: 'rotateLogKey', http: 'POST /v1/proof/rotate', ...write },
@@ -121,6 +133,18 @@ export const PROOF_OPERATIONS = [
       const { signer } = signingOf(s)
       const actor = actorOf('user', by, options)
       return { vkey: lost === true ? await signer.beginAnew(actor) : await signer.rotate(actor) }
+    },
+  }),
+  operation({
+    ...{ name: 'rebuildProofTree', http: 'POST /v1/proof/rebuild', ...write },
+    summary: 'Make the stored tree again from the log; the signed heads stay',
+    input: {},
+    output: schema.RebuiltTree,
+    answers: { 200: 'Rebuilt' },
+    async run(s, _, caller) {
+      const { signer } = signingOf(s)
+      await recordRequest(s, caller, 'rebuildProofTree')
+      return { events: await signer.rebuild() }
     },
   }),
   operation({
@@ -224,7 +248,10 @@ export const PROOF_OPERATIONS = [
     answers: { 200: 'Added' },
     async run(s, { body }, caller) {
       mustWrite(s)
-      const { name: origin } = parseVkey(body.vkey)
+      const key = keyIn(body.vkey)
+      if (key === null)
+        throw new Problem('INVALID_REQUEST', 'vkey: expected the verifier key of a log (name+id+key); copy it whole')
+      const origin = key.name
       const done = await witnessOf(s).add(body.vkey, await askerOf(s, caller, body.by, body))
       return { origin, vkey: (await witnessOf(s).state()).vkey, ...done }
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Actor } from '../../../domain/log/envelope.ts'
-import { ANCHOR_KINDS } from '../../../domain/proof/events.ts'
+import { ANCHOR_KINDS, ORIGIN_REASONS } from '../../../domain/proof/events.ts'
 import { By, Coverage, Digits } from '../schemas.ts'
 import { StreamParam } from '../streams/schemas.ts'
 
@@ -59,6 +59,16 @@ export const VerifyHeadsQuery = z.strictObject({
     .enum(['true', 'false'])
     .prefault('false')
     .meta({ description: 'true: also say for each stream how far the heads cover it' }),
+  checkpoint: z
+    .string()
+    .max(10_000)
+    .optional()
+    .meta({ description: 'A signed checkpoint of this log that you kept: the log must continue it' }),
+  vkey: z
+    .string()
+    .max(500)
+    .optional()
+    .meta({ description: 'A verifier key of this log that you kept: the log must have signed with it' }),
 })
 
 export const VerifiedHeads = z
@@ -66,7 +76,12 @@ export const VerifiedHeads = z
     ok: z.boolean(),
     events: z.int(),
     signed: z.int().meta({ description: 'The first events that a valid signature covers' }),
-    anchored: z.int().meta({ description: 'The first events that a recorded anchor covers' }),
+    recorded: z.int().meta({
+      description: 'The first events that an anchor keeps a head of, according to the log; anchors=true asks it',
+    }),
+    anchored: z.int().meta({
+      description: 'The first events with evidence from outside: what an anchor holds now, or a witness cosigned',
+    }),
     heads: z.int(),
     superseded: z.int().meta({ description: 'Heads that the log no longer continues since an accepted loss' }),
     losses: z
@@ -83,16 +98,37 @@ export const VerifiedHeads = z
       )
       .readonly()
       .meta({ description: 'The losses that persons have accepted' }),
-    origins: z.array(z.strictObject({ origin: z.string(), vkeys: z.array(z.string()).readonly() })).readonly(),
+    origins: z
+      .array(
+        z.strictObject({
+          origin: z.string(),
+          vkeys: z.array(z.string()).readonly(),
+          reason: z
+            .enum(ORIGIN_REASONS)
+            .nullable()
+            .meta({ description: 'Why it began; no earlier key signs a new origin' }),
+          at: z.string().nullable().meta({ description: 'When it began' }),
+        }),
+      )
+      .readonly(),
     problems: z
       .array(
         z.strictObject({
-          code: z.enum(['HEAD', 'KEY', 'ANCHOR', 'CUT', 'TREE']),
+          code: z.enum(['HEAD', 'KEY', 'ANCHOR', 'CHECKPOINT', 'CUT', 'TREE']),
           size: z.int().nullable(),
           message: z.string(),
         }),
       )
       .readonly(),
+    checkpoint: z
+      .strictObject({ ok: z.boolean(), origin: z.string().nullable(), size: z.int().nullable() })
+      .optional()
+      .meta({ description: 'With checkpoint: whether the log continues it' }),
+    unasked: z
+      .array(z.strictObject({ anchor: z.string(), kind: z.enum(ANCHOR_KINDS), target: z.string(), why: z.string() }))
+      .readonly()
+      .optional()
+      .meta({ description: 'With anchors=true: anchors with recorded heads whose answer does not count, and why' }),
     streams: z
       .array(z.strictObject({ stream: z.string(), proof: Coverage }))
       .readonly()
@@ -137,6 +173,7 @@ export const RotateKey = z.strictObject({
     .optional()
     .meta({ description: 'true: no machine has the current key any more, so a new origin begins with the new key' }),
 })
+export const RebuiltTree = z.strictObject({ events: z.int() }).meta({ id: 'RebuiltTree' })
 export const RotatedKey = z.strictObject({ vkey: z.string() }).meta({ id: 'RotatedKey' })
 
 const AnchorName = z

@@ -1,4 +1,5 @@
 import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
+import type { Actor } from '../../../domain/log/envelope.ts'
 import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
 import { selectMemories } from '../../../projections/index.ts'
 import type { Services } from '../services.ts'
@@ -12,6 +13,8 @@ export interface AskedErasure {
   readonly agent?: string | undefined
   readonly what: ErasureChoice & ErasureReason
   readonly by: string | undefined
+  /** Who erases; absent: the person of the request. */
+  readonly actor?: Actor
   readonly options: RequestOptions
 }
 
@@ -20,20 +23,20 @@ export interface AskedErasure {
  * has not finished, rejects before anything is erased.
  */
 export async function eraseRun(s: Services, runId: string, asked: AskedErasure) {
-  const { what, by, options } = asked
+  const { what, by, options, actor = actorOf('user', by, options) } = asked
   const agents = await agentsToErase(s, runId, asked)
   if (agents.length > 1) for (const agentId of agents) await s.runtime.erasable(agentId, what)
-  const done = []
-  for (const agentId of agents) {
-    const own = agentId === agents[0] ? options : ofOther(options, agentId)
-    const command = { kind: 'erase' as const, ...what }
-    done.push(
-      await recordCommand(s, { agentId, command, actor: actorOf('user', by, options), options: own, drive: 'no' }),
-    )
-  }
+  const erase = (agentId: string, own: RequestOptions) =>
+    recordCommand(s, { agentId, command: { kind: 'erase', ...what }, actor, options: own, drive: 'no' })
+  const [root = '', ...others] = agents
+  // The root comes last: an erased root means that the whole run is erased, also after a crash in between. With an
+  // expected revision it comes first, because it refuses another revision before anything is erased.
+  const first = options.expectedRevision === undefined ? null : await erase(root, options)
+  for (const agentId of others) await erase(agentId, ofOther(options, agentId))
+  const done = first ?? (await erase(root, options))
   // Also empty the copies of plans in the data folder.
   await s.plans.empty(runId)
-  return done[0]!
+  return done
 }
 
 /** The bodies that {@link eraseRun} would erase. Rejects like it. Records nothing. */

@@ -2,7 +2,7 @@ import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '..
 import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
 import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
-import { GRANT, serverOf } from '../../../domain/secrets/destinations.ts'
+import { grantOf, grantText, serverOf } from '../../../domain/secrets/destinations.ts'
 import type { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import type { AgentSpec, Knowledge, ModelInfo, RoleDefinition } from '../../../domain/tree/spec.ts'
 import { ContextManagementConfig, canRunCommands, RecoveryConfig } from '../../../domain/tree/spec.ts'
@@ -95,10 +95,12 @@ function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[
 
 /** A secret with its destination. A server without any tool is refused, because the grant may be misspelt. */
 async function granted(services: PrepareServices, { specs, faults }: KnownTools, text: string): Promise<GivenSecret> {
-  const { name = text, server } = GRANT.exec(text)?.groups ?? {}
+  const grant = grantOf(text)
+  if (typeof grant === 'string') return refuse('INVALID_REQUEST', `secrets: ${JSON.stringify(text)}: ${grant}`)
+  const { name, server } = grant
   if (server !== undefined && !specs.some((tool) => serverOf(tool.name) === server))
     refuse('UNKNOWN_TOOL', `secrets: no tool of a server "${server}" is known; ${thereAre(specs, faults)}`)
-  return { ...(await services.secret(name)), ...(server !== undefined && { server }) }
+  return { ...grant, ...(await services.secret(name)) }
 }
 
 /** The role that a request names. Null: none. */
@@ -157,7 +159,8 @@ export function createStarts(services: PrepareServices): Starts {
       const known = await services.tools(role, asked.workspace ?? null)
       const tools = offered(known, asked)
       checkApproved(known, asked.approve ?? [])
-      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((one) => granted(services, known, one)))
+      const grants = await Promise.all((asked.secrets ?? []).map((one) => granted(services, known, one)))
+      const secrets = [...new Map(grants.map((one) => [grantText(one), one])).values()]
       const models = modelsOf(services, asked, named?.model ?? null)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })

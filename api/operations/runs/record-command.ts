@@ -2,8 +2,9 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { agentRevisionChanged } from '../../../domain/agent/runtime/refusals.ts'
 import type { ErasureChoice, Request } from '../../../domain/agent/runtime/types.ts'
+import { mustNotNeedSeveral } from '../approvals/approver-rules.ts'
 import { withQuestion } from '../approvals/question-detail.ts'
-import { mustBeSeparate } from '../approvals/separation.ts'
+import { approvalNote, mustBePerson, mustBeSeparate, withApproversNow } from '../approvals/separation.ts'
 import { recordOfAgent } from '../external/record-of-agent.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas.ts'
@@ -28,10 +29,15 @@ export async function recordCommand(s: Services, asked: Asked): Promise<Recorded
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
   await mustBeSeparate(s, runId, asked.command.kind, asked.options)
+  await mustBePerson(s, asked.command, asked.options)
+  await mustNotNeedSeveral(s, runId, asked.command)
   const { key, expectedRevision } = asked.options
-  const command = await withQuestion(s, asked.command)
+  const command = await withApproversNow(s, await withQuestion(s, asked.command))
   if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId)))
-    return recordOfAgent(s, runId, { ...asked, command }, asked.command)
+    return {
+      ...(await recordOfAgent(s, runId, { ...asked, command }, asked.command)),
+      ...(await approvalNote(s, asked.agentId, command)),
+    }
   const request: Request = {
     by: asked.actor,
     asked: asked.command,
@@ -47,7 +53,7 @@ export async function recordCommand(s: Services, asked: Asked): Promise<Recorded
   if (drive) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await untilShown(s)
-  return { runId, agentId: asked.agentId, revision, driving }
+  return { runId, agentId: asked.agentId, revision, driving, ...(await approvalNote(s, asked.agentId, command)) }
 }
 
 /** The bodies that an erasure would erase. Rejects like the erasure. Records nothing. */

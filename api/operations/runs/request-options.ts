@@ -4,6 +4,7 @@ import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { Request } from '../../../domain/agent/runtime/types.ts'
 import { type Actor, isTraceParent } from '../../../domain/log/envelope.ts'
 import { echo } from '../../../domain/log/issues.ts'
+import { accountName } from '../access/account-name.ts'
 import { Problem } from '../problem.ts'
 
 /** The options of a request, without its content. */
@@ -31,10 +32,15 @@ export function actorOf(
 ): Actor {
   if (identity === undefined) return { kind, id: by ?? 'anonymous', claimed: true }
   const { principal } = identity
-  // The command line sends the name of the operating system's user for the owner of the folder.
-  if (by !== undefined && by !== principal && principal !== RECOVERY)
+  if (by === undefined || by === principal) return { kind, id: principal }
+  if (principal !== RECOVERY)
     throw new Problem('BY_REFUSED', `this key belongs to ${principal}; leave out "by", or use a key of ${echo(by)}`)
-  return { kind, id: principal }
+  // Without a name from the person, the command line sends the name of the operating system's user.
+  if (by === accountName()) return { kind, id: principal }
+  throw new Problem(
+    'BY_REFUSED',
+    `without a key, facts record "${RECOVERY}" (the owner of the data folder); leave out "by", or use a key of ${echo(by)}`,
+  )
 }
 
 export interface Asked {

@@ -1,5 +1,6 @@
 import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
+import { withAccessRules } from '../approvals/approver-rules.ts'
 import { mustMayUnconfine, mustNotApproveOwn } from '../approvals/separation.ts'
 import { startAgent } from '../external/start-agent.ts'
 import type { Services } from '../services.ts'
@@ -41,7 +42,8 @@ export async function startRun(
   let revision = -1
   if (before) revision = (await s.log.head(`agent-${runId}`))?.revision ?? -1
   else {
-    const spec = await s.starts.prepare(asked)
+    const prepared = await s.starts.prepare(asked)
+    const spec = { ...prepared, policy: await withAccessRules(s, prepared.policy) }
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
     if (key !== undefined) await claimKey(s, key, { start: what })
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
 import { ErrorRecoveryPolicy, Policy } from '../../../domain/calls/policy-schema.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
-import { GRANT } from '../../../domain/secrets/destinations.ts'
+import { grantOf } from '../../../domain/secrets/destinations.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import {
   Budget,
@@ -16,6 +16,12 @@ import {
 import { By, Folder, JsonValue } from '../schemas.ts'
 
 const names = z.array(z.string().min(1))
+
+/** The text form of a grant of a secret. The error says which form is right. */
+const Grant = z.string().superRefine((text, { addIssue }) => {
+  const fault = grantOf(text)
+  if (typeof fault === 'string') addIssue({ code: 'custom', message: fault, input: text })
+})
 
 /** `maxTurns` absent: the role's loop plus `recovery.graceTurns`, 25 without a role. Times in ms. */
 export const RunLimits = z
@@ -104,10 +110,15 @@ export const StartRun = z
       workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),
       contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
-      secrets: z.array(z.string().regex(GRANT, 'expected NAME, or NAME=@server:SERVER')).optional().meta({
-        description:
-          'Names of secrets, never values. NAME gives the secret to built-in tools, NAME=@server:SERVER to the tools of a server.',
-      }),
+      secrets: z
+        .array(Grant)
+        .optional()
+        .meta({
+          description:
+            'Names of secrets, never values. NAME gives the secret to built-in tools on this machine, NAME=@server:SERVER to ' +
+            'the tools of a server, NAME=@host:HOST[:PORT] to read_url and search_web for this host, and ' +
+            'NAME=@command:PROGRAM to command lines of this program. A name may stand several times.',
+        }),
       budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
       delegation: z
         .union([z.literal(false), SETTINGS.delegation])

@@ -21,6 +21,14 @@ from approvals
 order by requested_position desc`,
   },
   {
+    name: 'decisions',
+    title: 'Who or what allowed or denied each call',
+    inputs: [],
+    sql: `select decided_at, run_id, call_id, tool, effect, decision, method, rule, principal, claimed, policy_hash, shown_hash, asked_at
+from call_decisions
+order by coalesce(decided_at, asked_at) desc`,
+  },
+  {
     name: 'standing_approvals',
     title: 'What was approved beforehand',
     inputs: [],
@@ -163,7 +171,7 @@ order by created_at desc`,
     name: 'erased',
     title: 'What was erased, by whom and why',
     inputs: [],
-    sql: `select at, stream, revision, by, reason
+    sql: `select at, stream, revision, by, code, reason
 from erasures
 order by at desc`,
   },

@@ -15,7 +15,7 @@ import { untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
-import { asStored, type WithHeads } from '../streams/prove-stream.ts'
+import { asStored, NOTHING, type WithHeads } from '../streams/prove-stream.ts'
 import type {
   EraseVariables,
   StoredVariable,
@@ -89,7 +89,7 @@ export async function eraseVariables(
 
 /** Verifies a store like `asStored`. Rejects with `STORE_UNKNOWN`. */
 export async function verifyStore(s: Services, store: string): Promise<WithHeads<StreamProof>> {
-  return asStored(s, contextStream(store), () => s.contexts.verify(store))
+  return asStored(s, contextStream(store), () => s.contexts.verify(store), NOTHING)
 }
 
 /** The sealed events of a store as NDJSON, for verification without the log. Rejects with `STORE_UNKNOWN`. */

@@ -65,7 +65,10 @@ export const eraseStream = operation({
       { code, reason },
       await askerOf(s, caller, by, { stream, ...body }),
     )
-    if (kindOf(stream) === access.kind) s.access.forget()
+    if (kindOf(stream) === access.kind) {
+      s.access.forget()
+      s.keeping.forget()
+    }
     await untilShown(s)
     return { stream, ...done }
   },

@@ -18,15 +18,19 @@ const MAX_VALUE = 200
  * seen, and that the rows in the tables match the events. Throws a 404 Problem if neither log nor tables contain the
  * stream.
  */
-export async function proveStream(s: Proving, stream: string): Promise<WithHeads<StreamProof>> {
-  if ((await s.log.head(stream)) !== null) return asStored(s, stream, () => prove(s, stream))
-  await s.read.current()
-  const seen = await seenRevision(s, stream)
-  if (seen < 0) throw notFound('stream', stream, 'GET /v1/streams lists them')
-  return { ...asSeen(NOTHING, seen), proof: null }
-}
+export const proveStream = (s: Proving, stream: string): Promise<WithHeads<StreamProof>> =>
+  asStored(s, stream, () => prove(s, stream), NOTHING)
 
-const NOTHING: StreamProof = { ok: false, events: 0, head: GENESIS, digests: 0, unchecked: 0, erased: [], problems: [] }
+/** The proof of a stream without events. */
+export const NOTHING: StreamProof = {
+  ok: false,
+  events: 0,
+  head: GENESIS,
+  digests: 0,
+  unchecked: 0,
+  erased: [],
+  problems: [],
+}
 
 /** The last revision of a stream that the tables have seen; -1: none. */
 async function seenRevision({ read }: Pick<Services, 'read'>, stream: string): Promise<number> {
@@ -34,7 +38,8 @@ async function seenRevision({ read }: Pick<Services, 'read'>, stream: string): P
   return value[0]?.stream === stream ? value[0].revision : -1
 }
 
-function prove(s: Proving, stream: string): Promise<StreamProof> {
+async function prove(s: Proving, stream: string): Promise<StreamProof> {
+  if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
   const [kind, id] = [kindOf(stream), idOf(stream)]
   if (KINDS_OF_RUNS.includes(kind)) return s.runtime.verify(id)
   if (kind === 'document') return s.documents.history.verify(id)
@@ -43,16 +48,18 @@ function prove(s: Proving, stream: string): Promise<StreamProof> {
 
 /**
  * Adds to a proof the comparison of the log with the tables (the last revision in them, and their rows) and with its
- * signed heads.
+ * signed heads. `nothing`: the proof of a stream that the tables have seen and the log no longer contains.
  */
 export async function asStored<T extends StreamProof>(
   s: Pick<Services, 'log' | 'read' | 'streams' | 'proof'>,
   stream: string,
   prove: () => Promise<T>,
+  nothing: T,
 ): Promise<WithHeads<T>> {
   await s.read.current()
   // Read the tables first, because the log only grows.
   const seen = await seenRevision(s, stream)
+  if (seen >= 0 && (await s.log.head(stream)) === null) return { ...asSeen(nothing, seen), proof: null }
   return withHeads(s, stream, await withRows(s, stream, asSeen(await prove(), seen)))
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordRequest } from '../access/record-request.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { notFound } from '../problem.ts'
 import { mustWrite } from '../runs/record-command.ts'
@@ -60,8 +61,9 @@ export const SYSTEM_OPERATIONS = [
     input: { body: schema.RebuildBody.optional() },
     output: schema.Rebuilt,
     answers: { 200: 'Rebuilt' },
-    run: async (s, { body: { accept = false } = {} }) => {
+    run: async (s, { body: { accept = false } = {} }, caller) => {
       mustWrite(s)
+      await recordRequest(s, caller, 'rebuildProjections')
       return s.read.rebuild({ accept })
     },
   }),
@@ -73,8 +75,9 @@ export const SYSTEM_OPERATIONS = [
     input: { body: schema.ReleaseBody },
     output: schema.Released,
     answers: { 200: 'Released' },
-    run: async (s, { body }) => {
+    run: async (s, { body }, caller) => {
       mustWrite(s)
+      await recordRequest(s, caller, 'releaseParkedStreams')
       const released = await release(s, body)
       await s.read.current()
       return { ...(await s.read.status()), released }
@@ -88,8 +91,9 @@ export const SYSTEM_OPERATIONS = [
     input: { body: schema.BackupBody },
     output: schema.BackedUp,
     answers: { 200: 'Written' },
-    run: async (s, { body: { folder } }) => {
+    run: async (s, { body: { folder } }, caller) => {
       mustWrite(s)
+      await recordRequest(s, caller, 'backUp', folder)
       return { folder, ...(await s.backup(folder)) }
     },
   }),
@@ -111,8 +115,9 @@ export const SYSTEM_OPERATIONS = [
     input: { params, body: schema.SecretBody },
     output: schema.SecretNames,
     answers: { 200: 'Names' },
-    run: async (s, { params: { name }, body: { value } }) => {
+    run: async (s, { params: { name }, body: { value } }, caller) => {
       mustWrite(s)
+      await recordRequest(s, caller, 'setSecret', name)
       await s.vault.set(name, value)
       return namesOf(s)
     },
@@ -125,8 +130,9 @@ export const SYSTEM_OPERATIONS = [
     input: { params },
     output: schema.SecretNames,
     answers: { 200: 'Names' },
-    run: async (s, { params: { name } }) => {
+    run: async (s, { params: { name } }, caller) => {
       mustWrite(s)
+      await recordRequest(s, caller, 'removeSecret', name)
       if (!(await s.vault.remove(name))) throw notFound('secret', name, 'list them with: keepup secrets list')
       return namesOf(s)
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Block } from '../../../domain/calls/content.ts'
 import { AnyJson } from '../schemas.ts'
 
 /**
@@ -19,8 +20,44 @@ export const SentRequest = z
     }),
   })
   .meta({ id: 'SentRequest' })
+export type SentRequest = z.infer<typeof SentRequest>
+
+const content = z.string()
+const Message = z
+  .discriminatedUnion('role', [
+    z.strictObject({ role: z.literal('user'), content }),
+    z.strictObject({ role: z.literal('system'), content }),
+    z.strictObject({ role: z.literal('assistant'), content: z.array(Block).readonly() }),
+    z.strictObject({
+      role: z.literal('tool'),
+      toolCallId: z.string(),
+      providerCallId: z.string(),
+      toolName: z.string(),
+      content,
+      isError: z.boolean(),
+    }),
+  ])
+  .meta({ id: 'RequestMessage' })
+
+const Tool = z.strictObject({ name: z.string(), description: z.string(), parameters: z.record(z.string(), AnyJson) })
 
 export const SentRequests = z
-  .strictObject({ runId: z.string(), agentId: z.string(), turn: z.int(), requests: z.array(SentRequest) })
+  .strictObject({
+    runId: z.string(),
+    agentId: z.string(),
+    turn: z.int(),
+    requests: z
+      .array(
+        SentRequest.extend({
+          messages: z
+            .array(Message)
+            .readonly()
+            .meta({ description: 'The messages in the same form for every provider' }),
+          tools: z.array(Tool).readonly(),
+        }),
+      )
+      .readonly(),
+  })
   .meta({ id: 'SentRequests' })
 export type SentRequests = z.infer<typeof SentRequests>
+export type TurnRequest = SentRequests['requests'][number]

@@ -21,5 +21,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
   },
   proof: { origin: 'keepup.example.org/log', anchorEveryMs: 600_000 },
+  webhooks: [{ name: 'chat', url: 'https://hooks.example.org/keepup', secret: 'CHAT_WEBHOOK' }],
+  telemetry: { url: 'https://collector.example.org', headers: { authorization: 'COLLECTOR_AUTH' } },
+  access: {
+    oidc: {
+      ...{ issuer: 'https://login.example.org', clientId: 'keepup' },
+      roles: [{ claim: 'groups', value: 'auditors', role: 'auditor' }],
+    },
+  },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }

@@ -3,15 +3,18 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AgentSettings } from '../../../adapters/agents/process/settings.ts'
+import { LoginSettings } from '../../../adapters/login/settings.ts'
 import { McpServers } from '../../../adapters/mcp/settings.ts'
 import { ModelEntry, RateLimits } from '../../../adapters/models/catalog.ts'
 import { WebSettings } from '../../../adapters/web/settings.ts'
+import { isWebhookUrl } from '../../../adapters/web/webhook.ts'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
 import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
 import { ErrorRecoveryPolicy } from '../../../domain/calls/policy-schema.ts'
 import { issueText } from '../../../domain/log/issues.ts'
 import { jsonFault } from '../../../domain/log/json-fault.ts'
 import { isKeyName } from '../../../domain/log/proof/note.ts'
+import { NOTICE_TYPES } from '../../../domain/stream/notice.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import { ContextManagementConfig, KNOWLEDGE_SOURCES, Knowledge, TreeLimits } from '../../../domain/tree/spec.ts'
 import { isPlain, PLAIN } from '../../operations/text/plain-text.ts'
@@ -43,6 +46,29 @@ export const ProofSettings = z.strictObject({
   origin: z.string().refine(isKeyName, 'expected a name without spaces and plus signs').nullable().default(null),
   anchorEveryMs: z.int().min(1_000).nullable().default(3_600_000),
 })
+
+/** A receiver of notices. `types` absent: all. `secret`: the name of the secret that signs them. */
+const WebhookSettings = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'expected small letters, digits and hyphens, at most 40'),
+  url: z.string().refine(isWebhookUrl, 'expected an https URL without a password, or an http URL of this machine'),
+  types: z.array(z.enum(NOTICE_TYPES)).min(1).optional(),
+  secret: z.string().min(1),
+})
+export type WebhookSettings = z.infer<typeof WebhookSettings>
+
+const Webhooks = z
+  .array(WebhookSettings)
+  .max(20)
+  .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'expected different names')
+
+/** The collector of OpenTelemetry that gets the spans of each ended run. `headers`: secrets by the name of a header. */
+const TelemetrySettings = z.strictObject({
+  url: z.string().refine(isWebhookUrl, 'expected an https URL without a password, or an http URL of this machine'),
+  headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string().min(1)).default({}),
+  content: z.boolean().default(false),
+  adopt: z.boolean().default(false),
+})
+export type TelemetrySettings = z.infer<typeof TelemetrySettings>
 
 /** The port of `serve`. */
 export const DEFAULT_PORT = 7433
@@ -81,6 +107,21 @@ export const ConfigSchema = z.strictObject({
   agents: AgentSettings.default(AgentSettings.parse({})),
   /** The name of the log's tree, and how often its heads are anchored. */
   proof: ProofSettings.prefault({}),
+  /** Receivers of notices. */
+  webhooks: Webhooks.default([]),
+  /** The collector of OpenTelemetry. Null: spans are exported on demand only. */
+  telemetry: TelemetrySettings.nullable().default(null),
+  /** The address of the page in links of notices. Null: `host` and `port`. */
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .default(null),
+  /** Whether a command that waits for a person notifies the terminal and the desktop. */
+  notices: z.enum(['on', 'off']).default('on'),
+  /** The issuers that identify people on the page, and services without keys, when access is on. */
+  access: LoginSettings.prefault({}),
+  /** The secret of keepup as a client of OpenID Connect. Null: keepup is a public client. */
+  oidcSecret: z.string().min(1).nullable().default(null),
   /** The default retry policy of runs. */
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** The default context compression of runs. */
@@ -200,6 +241,9 @@ export const FILE_ONLY: ReadonlySet<string> = new Set([
     'mcp',
     'agents',
     'proof',
+    'webhooks',
+    'telemetry',
+    'access',
   ],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
@@ -278,6 +322,7 @@ export function loadConfig(sources: ConfigSources): Config {
         throw new ConfigError(
           `${path}: "vaultKey" belongs to KEEPUP_VAULT_KEY, or into the file of KEEPUP_VAULT_KEY_FILE`,
         )
+      if (key === 'oidcSecret') throw new ConfigError(`${path}: "oidcSecret" belongs to KEEPUP_OIDC_SECRET`)
       if (!KEYS.includes(key)) throw new ConfigError(`${path}: unknown key "${key}"; known are ${KEYS.join(', ')}`)
       values.set(key, { value, from: path })
     }

@@ -5,6 +5,7 @@ import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import { SqlitePositions } from '../../../adapters/sqlite/positions.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
 import { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
 import { logKeyFile } from '../../../adapters/vault/log-key.ts'
@@ -16,18 +17,21 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import { PROOF_STREAM } from '../../../domain/proof/kind.ts'
 import { LogAnchors } from '../../../domain/proof/runtime/anchors.ts'
 import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
+import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
-import { Readers } from '../../../projections/engine/store/readers.ts'
+import { Readers, readApart } from '../../../projections/engine/store/readers.ts'
 import { lossText } from '../../operations/losses/loss.ts'
 import { onStderr, type Tell } from '../../operations/notices.ts'
 import type { ProofServices } from '../../operations/proof/services.ts'
 import type { Services } from '../../operations/services.ts'
 import type { Config } from '../config/settings.ts'
+import { RetentionSweeps } from '../drives/retention.ts'
 import { ANCHOR_KEEPERS } from '../host/anchor-keepers.ts'
 import { SystemClock } from '../host/clock.ts'
 import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
+import { anchorsAhead } from '../host/losses/anchors-ahead.ts'
 import { headsAhead, holdsEvents } from '../host/losses/find-loss.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import { LossGate } from '../host/losses/loss-gate.ts'
@@ -35,6 +39,8 @@ import { Opened, type Own, openHost } from '../host/open-host.ts'
 import { paths } from '../host/paths.ts'
 import { systemRandom } from '../host/random.ts'
 import type { Tables } from '../tables/table-answers.ts'
+import { TelemetryExport } from '../telemetry/telemetry-export.ts'
+import { WebhookDeliveries } from '../webhooks/webhooks.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
 import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
@@ -70,7 +76,10 @@ export async function openEmbedded(
     const intents = new FileIntents(at.intents)
     const store = openTree(at.tree, mode, log, tell)
     if (store !== null) opened.push(() => store.close())
-    const heads = await headsAhead(log, store)
+    const facts = new Streams({ log, blobs, clock, random, hide: async (value) => value }, AGGREGATES)
+    const heads =
+      (await headsAhead(log, store)) ??
+      (await anchorsAhead({ log, store, streams: facts, keepers: ANCHOR_KEEPERS, clock }))
     const loss = await lossAtStart(log, at.tables, heads)
     const gate = new LossGate(log, loss)
     if (mode === 'owner') tellEnd(log, loss, tell)
@@ -104,8 +113,34 @@ export async function openEmbedded(
       const anchors = new LogAnchors({ ...shared, signer, keepers: ANCHOR_KEEPERS, everyMs })
       signing = { signer, anchors }
     }
+    let sweeps: RetentionSweeps | null = null
+    opened.push(async () => sweeps?.close())
+    const begin = (services: Services) => {
+      sign(services)
+      if (mode === 'owner') sweeps ??= new RetentionSweeps(services, tell)
+    }
     const cache = new SqliteRequestCache(at.requestCache, clock)
     opened.push(() => cache.close())
+    const positions = new SqlitePositions(at.positions)
+    opened.push(() => positions.close())
+    const webhooks = new WebhookDeliveries({
+      ...{ config, log, blobs, positions, clock, random, vault: host.vault, warn: tell },
+      parked: () => services.read.parked(),
+      hide: (text) => services.streams.hide(text),
+    })
+    const telemetry = new TelemetryExport({
+      ...{ settings: config.telemetry, log, blobs, positions, clock, random, vault: host.vault, warn: tell },
+    })
+    const deliver = () => {
+      const end = new AbortController()
+      opened.push(async () => {
+        await Promise.all([webhooks.settle(), telemetry.settle()])
+        end.abort(new Error('the deliveries were ended'))
+        await Promise.all([webhooks.ended(), telemetry.ended()])
+      })
+      webhooks.start(end.signal)
+      telemetry.start(end.signal)
+    }
     const services: Services = compose(host, {
       limiter: new MemoryLimiter(clock, (model) => host.models.limit(model)),
       ...(mode === 'owner' && { cache }),
@@ -122,14 +157,20 @@ export async function openEmbedded(
         get heads() {
           return gate.loss === null ? undefined : heads
         },
-        accepting: (record) => log.acceptingLoss(record),
+        accepting: (record) =>
+          log.acceptingLoss(async () => {
+            const done = await record()
+            // The tree knows later events, so it would tell of the loss again.
+            await store?.clear()
+            return done
+          }),
         followed: async () => {
           if (live !== null) await live.anew()
           else {
             live = await follow()
             tables.become(live.tables)
           }
-          sign(services)
+          begin(services)
         },
       },
       backup: async (folder) => {
@@ -142,6 +183,9 @@ export async function openEmbedded(
         return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
       proof: { store, keepers: ANCHOR_KEEPERS, signing: () => signing },
+      webhooks,
+      telemetry,
+      positions,
       auditor: new ProcessAuditor(config.data),
       readOnly: mode === 'reader',
       autoDrive,
@@ -149,8 +193,9 @@ export async function openEmbedded(
     })
     // This process is the only owner of the folder, so the processes of all unfinished external agents are gone.
     if (mode === 'owner' && loss === null) {
-      sign(services)
+      begin(services)
       await settleAgents(services, tell)
+      deliver()
     }
     return services
   } catch (error) {
@@ -199,7 +244,8 @@ function frozenTables(folder: string, opened: Opened, log: EventLog, gate: LossG
   const readers = new Readers(folder)
   opened.push(() => readers.close())
   const read: Tables['read'] = (query) => readers.use(query)
-  if (gate.loss !== null) return new LateTables(witnessTables(read, log, gate), read)
+  const apart: Tables['read'] = (query) => readApart(folder, query)
+  if (gate.loss !== null) return new LateTables(witnessTables(read, log, gate, apart), read)
   const refuse = () => Promise.reject(new Error('this process only reads; ask the process that owns the data folder'))
-  return new LateTables({ read, caughtUpTo: async () => {}, rebuild: refuse, release: refuse })
+  return new LateTables({ read, readApart: apart, caughtUpTo: async () => {}, rebuild: refuse, release: refuse })
 }

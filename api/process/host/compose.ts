@@ -1,9 +1,11 @@
 import { PlanFiles } from '../../../adapters/files/plan-files.ts'
+import { loginWays } from '../../../adapters/login/login-ways.ts'
 import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
 import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import { logKeyFile } from '../../../adapters/vault/log-key.ts'
 import { RunLocks } from '../../../adapters/workspace/run-locks.ts'
+import { Keeping } from '../../../domain/access/runtime/keeping.ts'
 import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
 import { fileVersions } from '../../../domain/agent/runtime/history/file-versions.ts'
 import { agentAt, treeAt } from '../../../domain/agent/runtime/history/replay.ts'
@@ -53,7 +55,18 @@ import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
 interface Kept
   extends Pick<
     KeepUpPorts,
-    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder' | 'proof'
+    | 'auditor'
+    | 'backup'
+    | 'sizes'
+    | 'close'
+    | 'readOnly'
+    | 'autoDrive'
+    | 'workSubscription'
+    | 'holder'
+    | 'proof'
+    | 'webhooks'
+    | 'telemetry'
+    | 'positions'
   > {
   readonly log: EventLog
   readonly blobs: BlobStore
@@ -101,8 +114,10 @@ export function compose(host: Host, kept: Kept): Services {
     agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
+  const keeping = new Keeping({ ...stores, streams: () => streams })
   const shared = {
     ...stores,
+    holds: keeping,
     ...(cache && { cache }),
     clock,
     random: systemRandom,
@@ -146,6 +161,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...shared,
     build: VERSION,
     agentsAtOnce: config.agentsAtOnce,
+    adoptsTraces: config.telemetry?.adopt ?? false,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -182,7 +198,9 @@ export function compose(host: Host, kept: Kept): Services {
     memories,
     contexts,
     streams,
+    keeping,
     witness,
+    login: loginWays(config.access, config.oidcSecret, clock),
     ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>
       mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),

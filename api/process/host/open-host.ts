@@ -95,7 +95,12 @@ export async function openHost(
   const secret = (name: string) => secretOf(vault, name)
   const mcp = mcpPool(config, secret, tell)
   opened.push(() => mcp.close())
-  const used = await Promise.all(secretsOfTools(config).map((name) => vault.get(name)))
+  const named = [
+    ...secretsOfTools(config),
+    ...config.webhooks.map(({ secret }) => secret),
+    ...Object.values(config.telemetry?.headers ?? {}),
+  ]
+  const used = await Promise.all(named.map((name) => vault.get(name)))
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   opened.push(() => snapshots.close())
   return {

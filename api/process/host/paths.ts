@@ -17,6 +17,8 @@ export const paths = (data: string) => ({
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
   requestCache: join(data, 'request-cache.db'),
+  /** Positions of consumers of the log. Backups do not contain them. */
+  positions: join(data, 'positions.db'),
   vault: join(data, 'vault'),
   vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),

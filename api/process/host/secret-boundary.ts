@@ -13,7 +13,7 @@ import {
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { Problem } from '../../operations/problem.ts'
 import { sharedRedactor } from './redactors.ts'
-import { secretsFor } from './secret-use.ts'
+import { mustRunTheSame, secretsFor } from './secret-use.ts'
 
 /** The secret boundary of a run, and of its workspace versions. */
 export interface Boundary {
@@ -83,10 +83,13 @@ export async function openBoundary(
       redactor = await redactorOf(vault, providerKeys, spec)
       seen = now
     },
-    resolve: async (args, toolName) =>
-      hasReferences(args)
-        ? resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets, toolName))
-        : args,
+    resolve: async (args, name, sendsTo) => {
+      if (!hasReferences(args)) return args
+      const call = { name, sendsTo, args }
+      const resolved = resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets, call))
+      mustRunTheSame(spec.secrets, call, resolved)
+      return resolved
+    },
   }
   const versions: VersionSecrets = {
     redactBytes: (bytes) => redactor.redactBytes(bytes),

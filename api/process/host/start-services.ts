@@ -69,6 +69,15 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       }
     },
     async secret(name) {
+      const webhook = config.webhooks.find(({ secret }) => secret === name)
+      if (webhook !== undefined) {
+        const what = `${name} signs the notices of the webhook ${webhook.name}, so no run can have it; name another secret`
+        throw new Problem('SECRET_INVALID', what)
+      }
+      if (Object.values(config.telemetry?.headers ?? {}).includes(name)) {
+        const what = `${name} opens the collector of "telemetry", so no run can have it; name another secret`
+        throw new Problem('SECRET_INVALID', what)
+      }
       const value = await vault.get(name)
       if (value === null) {
         const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`

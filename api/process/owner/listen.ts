@@ -10,10 +10,13 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
-type Fetch = (request: Request) => Response | Promise<Response>
+/** `address`: the remote address; null: there is none. */
+type Fetch = (request: Request, address: string | null) => Response | Promise<Response>
 
 function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
-  const listener = getRequestListener((request) => fetch(request), { overrideGlobalObjects: false })
+  const listener = getRequestListener((request, { incoming }) => fetch(request, remoteAddress(incoming.socket)), {
+    overrideGlobalObjects: false,
+  })
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
   // Responses may stream for any time. Only the arrival of a request has a time limit.
   server.requestTimeout = 60_000
@@ -34,6 +37,10 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
     })
   })
 }
+
+/** A server for both families reports IPv4 addresses as IPv6 ones. */
+const remoteAddress = ({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string | null =>
+  remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null
 
 /** The remedy for each system error code of `listen`. */
 const ELSEWHERE: Readonly<Record<string, string>> = {

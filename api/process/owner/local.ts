@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createApp } from '../../http/app.ts'
-import { OVER_NETWORK } from '../../http/network.ts'
+import { overNetwork } from '../../http/network.ts'
 import { liveToken } from '../../http/token.ts'
 import type { Services } from '../../operations/services.ts'
 import { VERSION } from '../../version.ts'
@@ -62,7 +62,10 @@ export async function localBackend(services: Services, options: LocalOptions): P
     }
     if (options.tcp) {
       const { listenTcp } = await server()
-      const tcp = await listenTcp((request) => app.fetch(request, OVER_NETWORK), config.host, config.port)
+      const tcp = await listenTcp(
+        (request, address) => app.fetch(request, overNetwork(address)),
+        ...([config.host, config.port] as const),
+      )
       listening.push(tcp)
       const address = tcp.server.address()
       const host = config.host.includes(':') ? `[${config.host}]` : config.host

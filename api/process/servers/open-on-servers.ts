@@ -1,6 +1,7 @@
 import { EventStoreWorkSubscription } from '../../../adapters/eventstore/work-subscription.ts'
 import { PostgresBlobs } from '../../../adapters/postgres/blobs.ts'
 import { PostgresLeases } from '../../../adapters/postgres/leases.ts'
+import { PostgresPositions } from '../../../adapters/postgres/positions.ts'
 import { waitForServer } from '../../../adapters/postgres/query.ts'
 import { base32, externalStream } from '../../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
@@ -16,6 +17,9 @@ import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open-host.ts'
 import { systemRandom } from '../host/random.ts'
+import { TelemetryExport } from '../telemetry/telemetry-export.ts'
+import { WebhookDeliveries } from '../webhooks/webhooks.ts'
+import { deliverOnServers } from './deliver-on-servers.ts'
 import { takeLease } from './lease.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
 import { LossWatch } from './loss-watch.ts'
@@ -101,7 +105,16 @@ export async function openOnServers(
     }
     opened.push(() => closed.abort(new Error('keepup was closed')))
     let signing: ReturnType<ProofServices['signing']> = null
-    const services = compose(host, {
+    const positions = await reach(() => PostgresPositions.open({ pool, schema: schemas.positions }))
+    const webhooks = new WebhookDeliveries({
+      ...{ config, log, blobs, positions, clock, random: systemRandom, vault: host.vault, warn },
+      parked: () => services.read.parked(),
+      hide: (text) => services.streams.hide(text),
+    })
+    const telemetry = new TelemetryExport({
+      ...{ settings: config.telemetry, log, blobs, positions, clock, random: systemRandom, vault: host.vault, warn },
+    })
+    const services: Services = compose(host, {
       agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
       ...kept,
       ...(await sharedByCalls({
@@ -119,6 +132,9 @@ export async function openOnServers(
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,
+      webhooks,
+      telemetry,
+      positions,
       proof: { store: tree, keepers: ANCHOR_KEEPERS, signing: () => signing },
       // Neither server counts bytes per run.
       sizes: async () => new Map(),
@@ -138,6 +154,10 @@ export async function openOnServers(
       })
       opened.push(() => signed.close())
       signing = signed.signing
+    }
+    if (mode === 'owner' && (config.webhooks.length > 0 || config.telemetry !== null)) {
+      const delivering = deliverOnServers({ ...shared, deliveries: [webhooks, telemetry] })
+      opened.push(() => delivering.close())
     }
     if (loss === null) settleNowAndThen(services, ttlMs, closed.signal, warn)
     return services

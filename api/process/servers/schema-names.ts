@@ -4,5 +4,6 @@ export const schemasOf = (namespace: string) => ({
   blobs: `${namespace}_blobs`,
   leases: `${namespace}_leases`,
   models: `${namespace}_models`,
+  positions: `${namespace}_positions`,
   proof: `${namespace}_proof`,
 })

@@ -5,7 +5,7 @@ import { isPerson } from '../../../domain/tree/message-events.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import {
   agentHeads,
-  approvalArguments,
+  approvalSubject,
   argumentsOf,
   costBy,
   dueBefore,
@@ -25,6 +25,7 @@ import {
   placesAt,
   type StoredCheckpoint,
   selectCheckpoints,
+  selectDecisions,
   selectMessages,
   selectRuns,
   showRun,
@@ -48,6 +49,7 @@ import {
   askRow,
   checkpointRow,
   costRow,
+  decisionRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -73,7 +75,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     return { position: position && formatCursor(position), value: await then(data) }
   }
   const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
-    Promise.all(rows.map(async (row) => approvalRow(row, await approvalArguments(sources, row), paths)))
+    Promise.all(rows.map(async (row) => approvalRow(row, await approvalSubject(sources, row), paths)))
   const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
     Promise.all(
       rows.map(async (call) =>
@@ -89,6 +91,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
   }
   return {
     rows: (query) => ask(query, (found) => found),
+    rowsApart: async (query) => (await (tables.readApart?.(query) ?? tables.read(query))).data,
     caughtUp,
     async current() {
       try {
@@ -142,6 +145,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             cursorAt(last.agent_id, last.requested_revision ?? 0),
           )
           return { approvals: await approvals({ rows: page, paths }), next }
+        },
+      )
+    },
+    async decisions({ after, limit, runId, toolCallId }) {
+      const place = await positionAfter(log, after)
+      return ask(
+        (db) => selectDecisions(db, { runId, toolCallId, limit: limit + 1, after: place }),
+        async (rows) => {
+          const { page, next } = await pageOf(rows, limit, (last) => cursorAt(last.agent_id, last.first_revision))
+          return { decisions: page.map(decisionRow), next }
         },
       )
     },

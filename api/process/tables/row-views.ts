@@ -2,6 +2,8 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type {
   AgentTreeNode,
   Ancestor,
+  ApprovalSubject,
+  CallDecisionWithSupports,
   listApprovals,
   listArtifacts,
   listParked,
@@ -13,6 +15,9 @@ import type {
   showTree,
   UsageSum,
 } from '../../../projections/index.ts'
+import { approvalCount } from '../../operations/approvals/approval-count.ts'
+import { severalApprovers } from '../../operations/approvals/several-approvers.ts'
+import type { CallDecision } from '../../operations/decisions/schemas.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import type {
   AgentRow,
@@ -156,24 +161,27 @@ const booksOf = (row: NonNullable<AgentTreeNode['budget']>): AgentRow['budget'] 
 const pathTo = (agentId: string, paths: Paths): readonly Ancestor[] => paths.get(agentId) ?? [{ agentId, role: null }]
 type Paths = ReadonlyMap<string, readonly Ancestor[]>
 
-export const approvalRow = (row: Approval, args: JsonObject | null, paths: Paths): ApprovalRow => ({
+export const approvalRow = (row: Approval, subject: ApprovalSubject, paths: Paths): ApprovalRow => ({
   toolCallId: row.tool_call_id,
   runId: row.run_id,
   agentId: row.agent_id,
   agentPath: pathTo(row.agent_id, paths),
   toolName: row.tool_name ?? '',
   argumentsHash: row.arguments_hash ?? '',
-  arguments: args,
+  arguments: subject.arguments,
+  secrets: subject.secrets,
   reason: row.reason ?? '',
   requestedAt: row.requested_at ?? '',
   expiresAt: row.expires_at ?? '',
   state: row.status as ApprovalRow['state'],
   by: row.decided_by,
+  ...severalApprovers(row),
 })
 
 export const approvalAsk = (row: ApprovalRow): AskRow => {
   const { runId, agentId, agentPath, toolCallId, toolName, reason } = row
-  return { for: 'approval', runId, agentId, agentPath, toolCallId, toolName, arguments: row.arguments, text: reason }
+  const text = row.needed > 1 ? `${reason}; ${approvalCount(row)}` : reason
+  return { for: 'approval', runId, agentId, agentPath, toolCallId, toolName, arguments: row.arguments, text }
 }
 
 /** A doubt or a question, with the arguments from the model. */
@@ -231,3 +239,21 @@ export function rebuildRow({ switched, differences, events }: RebuildReport) {
   )
   return { events, equal: differences && told.length === 0, switched, differences: told }
 }
+
+export const decisionRow = (row: CallDecisionWithSupports): CallDecision => ({
+  toolCallId: row.call_id,
+  runId: row.run_id,
+  agentId: row.agent_id,
+  toolName: row.tool,
+  effect: row.effect,
+  decision: row.decision,
+  method: row.method,
+  rule: row.rule,
+  principal: row.principal,
+  claimed: row.claimed === 1,
+  ...severalApprovers(row),
+  policyHash: row.policy_hash,
+  shownHash: row.shown_hash,
+  askedAt: row.asked_at,
+  decidedAt: row.decided_at,
+})

@@ -6,6 +6,8 @@ import type { Shown } from '../../operations/read-model.ts'
 /** The source of answers: the parts of `Projections` that queries need, whichever process updates the tables. */
 export interface Tables {
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
+  /** Like {@link read}, but `query` may await anything and delays no other answer. Absent: {@link read} does so. */
+  readApart?<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   /** Resolves without a wait if every store behind the answers is usable. Absent: a {@link read} checks that. */
   answers?(): Promise<void>
   /** Resolves when answers include the event of this cursor. Rejects when the signal aborts. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { asOne, Refused, take } from '../../http/answers.ts'
+import { approvalCount } from '../../operations/approvals/approval-count.ts'
 import { api } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
@@ -82,8 +83,14 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
               {question(isOpen, preview.kind)} <bdi class="mono">{shown(subjectOf(approval))}</bdi>?
             </h2>
             <p class="quiet">
-              <bdi>{shown(approval.reason)}</bdi> · asked <Ago at={approval.requestedAt} /> ago, by{' '}
-              <AgentWay runId={runId} path={approval.agentPath} />
+              <bdi>{shown(approval.reason)}</bdi>
+              {approval.needed > 1 && (
+                <>
+                  {' '}
+                  · <bdi>{shown(approvalCount(approval))}</bdi>
+                </>
+              )}{' '}
+              · asked <Ago at={approval.requestedAt} /> ago, by <AgentWay runId={runId} path={approval.agentPath} />
             </p>
             {preview.kind === 'diff' ? (
               <PatchView patch={preview.text} />

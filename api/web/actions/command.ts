@@ -13,13 +13,13 @@ effect(() => {
 /** True while a command is being sent. {@link run} then refuses a second one. */
 export const busy = signal(false)
 
-/** Sends a command and shows its result. True: the server recorded the command. */
+/** Sends a command and shows its result, with the note of the answer. True: the server recorded the command. */
 export async function run(done: string, command: () => Promise<unknown>): Promise<boolean> {
   if (busy.value) return false
   busy.value = true
   try {
-    await command()
-    lastOutcome.value = { ok: true, text: done }
+    const note = ((await command()) as { readonly note?: string } | undefined)?.note
+    lastOutcome.value = { ok: true, text: note === undefined ? done : `${done} ${note}.` }
     return true
   } catch (error) {
     lastOutcome.value = { ok: false, text: errorText(error) }

@@ -154,6 +154,8 @@ export class FeedHub {
 
   #event({ id, data }: ServerEvent): void {
     if (data !== null) this.#say({ kind: 'event', event: JSON.parse(data) as EventView })
+    // A heartbeat with another position: the log has grown by events that this reader may not see.
+    else if (id !== null && this.#after !== null && id !== this.#after) this.#is('connected')
     if (id !== null) this.#after = id
   }
 

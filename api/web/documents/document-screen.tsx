@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { listen } from '../client/feed.ts'
+import { later } from '../page/later.tsx'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
@@ -8,8 +9,11 @@ import { DocumentModel } from './document-model.ts'
 import { Entries } from './entries.tsx'
 import { DocumentText, EntryChange, Proof, Writers } from './views.tsx'
 
+const Editor = later(async () => (await import('./editor/editor.tsx')).Editor)
+
 const TABS = [
   ['text', 'Text'],
+  ['edit', 'Edit'],
   ['writers', 'Who wrote this?'],
   ['change', 'Change'],
   ['proof', 'Proof'],
@@ -71,7 +75,8 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
           >
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <div class="scroll" tabIndex={0}>
-              {tab === 'text' && <DocumentText {...at} />}
+              {tab === 'text' && <DocumentText {...at} isPast={revision < last} />}
+              {tab === 'edit' && <Editor documentId={documentId} label={`Text of document ${documentId}`} />}
               {tab === 'writers' && <Writers {...at} />}
               {tab === 'change' && (
                 <EntryChange {...at} entry={entries.findLast((entry) => entry.revision <= revision)!} />

@@ -1,7 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { take } from '../../http/answers.ts'
+import { asOne, take } from '../../http/answers.ts'
+import { busy, run } from '../actions/command.ts'
+import { CommandOutcome } from '../actions/outcome.tsx'
 import { api } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
+import { person } from '../client/session.ts'
+import { go } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
 import { Ago } from '../parts/ago.tsx'
@@ -31,12 +35,17 @@ export function DocumentsScreen() {
   const found = useLoaded(`documents ${after}`, () => take(api.v1.documents.$get({ query })), changes)
   return (
     <div class="screen">
-      <h1 class="bar">Documents</h1>
+      <div class="bar">
+        <h1>Documents</h1>
+        <NewDocument />
+      </div>
+      <CommandOutcome />
       <Loaded of={found}>
         {({ documents, next }) =>
           documents.length === 0 ? (
             <Notice title="There are no documents yet">
-              <p>Agents edit documents by envelopes. On the command line, make one with:</p>
+              <p>Name one above and write it here, alone or with others. Agents can read and edit it too.</p>
+              <p>On the command line, make one of a file:</p>
               <pre>keepup docs create plan.md --title "Plan"</pre>
             </Notice>
           ) : (
@@ -72,5 +81,25 @@ export function DocumentsScreen() {
         }
       </Loaded>
     </div>
+  )
+}
+
+function NewDocument() {
+  const create = async (event: Event) => {
+    event.preventDefault()
+    const title = String(new FormData(event.currentTarget as HTMLFormElement).get('title')).trim()
+    await run('Created.', async () => {
+      const json = { title, by: person() }
+      const { documentId } = await take(api.v1.documents.$post({ header: asOne(), json }))
+      go(`/documents/${documentId}?tab=edit`)
+    })
+  }
+  return (
+    <form class="pair" onSubmit={create}>
+      <input name="title" aria-label="Title of a new document" placeholder="Title" required maxLength={200} />
+      <button type="submit" disabled={busy.value}>
+        New document
+      </button>
+    </form>
   )
 }

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { refusal, take } from '../../http/answers.ts'
 import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
+import { busy, run } from '../actions/command.ts'
+import { CommandOutcome } from '../actions/outcome.tsx'
 import { api, send } from '../client/api.ts'
 import { setQuery } from '../page/router.ts'
 import { countText, instant } from '../parts/format.ts'
@@ -20,7 +22,7 @@ interface At {
 
 const MOST = 500
 
-export function DocumentText({ documentId, revision }: At) {
+export function DocumentText({ documentId, revision, isPast }: At & { readonly isPast: boolean }) {
   const found = useLoaded(`${documentId} ${revision}`, async () => {
     const answer = await send(`/v1/documents/${encodeURIComponent(documentId)}?revision=${revision}`)
     if (!answer.ok) throw await refusal(answer)
@@ -28,16 +30,30 @@ export function DocumentText({ documentId, revision }: At) {
   })
   return (
     <Loaded of={found}>
-      {({ title, blocks }) => (
+      {({ title, blocks, frontier }) => (
         <>
           <h2>
             <bdi>{shown(title)}</bdi>
           </h2>
+          <CommandOutcome />
+          {isPast && (
+            <button type="button" disabled={busy.value} onClick={() => void restore(documentId, frontier)}>
+              Restore this version
+            </button>
+          )}
           <Blocks blocks={blocks} />
         </>
       )}
     </Loaded>
   )
+}
+
+async function restore(documentId: string, frontier: string): Promise<void> {
+  const done = await run('Restored. What was written since stays in the history.', async () => {
+    const { restoreVersion } = await import('./editor/restore.ts')
+    await restoreVersion(documentId, frontier)
+  })
+  if (done) setQuery({ rev: null })
 }
 
 /** Each part of each span with the request or person that wrote it. */

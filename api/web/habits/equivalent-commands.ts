@@ -10,8 +10,8 @@ export interface Ways {
 /** Quotes a word for a POSIX shell. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-/** Reads the token from `KEEPUP_DATA`, or from the default data folder. */
-const TOKEN = `"Authorization: Bearer $(cat "\${KEEPUP_DATA:-$HOME/.local/share/keepup}/token")"`
+/** The key of the person, or the token from `KEEPUP_DATA` or the default data folder. */
+const TOKEN = `"Authorization: Bearer \${KEEPUP_KEY:-$(cat "\${KEEPUP_DATA:-$HOME/.local/share/keepup}/token")}"`
 
 /** The query parameters that have the same names as the command's options. */
 const options = (query: URLSearchParams, names: readonly string[]): string =>
@@ -55,6 +55,8 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
       return ofAudit(query, get, origin)
     case '/pack':
       return { keepup: 'keepup pack --check FILE', curl: get('/v1/packs?run=RUN').replace('curl', 'curl -o FILE') }
+    case '/access':
+      return ofAccess(query, get, origin)
     case '/proof':
       return query.get('tab') === 'verify'
         ? { keepup: 'keepup verify', curl: get('/v1/proof/verify') }
@@ -68,6 +70,22 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
 }
 
 type Get = (path: string) => string
+
+function ofAccess(query: URLSearchParams, get: Get, origin: string): Ways {
+  switch (query.get('tab')) {
+    case 'keys':
+      return {
+        keepup: `keepup access keys${query.get('principal') ? ` ${quoted(query.get('principal')!)}` : ''}`,
+        curl: get(`/v1/access/keys${part(query, ['principal'])}`),
+      }
+    case 'rules':
+      return { keepup: 'keepup access show', curl: get('/v1/access') }
+    case 'uses':
+      return ofSql('select * from access_uses order by revision', origin)
+    default:
+      return { keepup: 'keepup access list', curl: get('/v1/access/principals') }
+  }
+}
 
 function ofRun(id: string, query: URLSearchParams, get: Get): Ways {
   const [at, agent, path] = [query.get('at'), query.get('agent'), `/v1/runs/${encodeURIComponent(id)}`]
@@ -102,7 +120,10 @@ function ofAudit(query: URLSearchParams, get: Get, origin: string): Ways {
     return stream
       ? { keepup: null, curl: get(`/v1/streams/${encodeURIComponent(stream)}/events`) }
       : { keepup: 'keepup tail', curl: get('/v1/events?from=head').replace('curl', 'curl -N') }
-  const text = sql ?? 'select 1'
+  return ofSql(sql ?? 'select 1', origin)
+}
+
+function ofSql(text: string, origin: string): Ways {
   const post = `curl -H ${TOKEN} -H 'Content-Type: application/json' ${quoted(`${origin}/v1/sql`)}`
   return { keepup: `keepup sql ${quoted(text)}`, curl: `${post} -d ${quoted(JSON.stringify({ sql: text }))}` }
 }

@@ -34,6 +34,10 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
   ['Proof: heads and anchors', '/proof'],
   ['Proof: verify everything', '/proof?tab=verify'],
   ['Proof: how proofs work', '/proof?tab=guide'],
+  ['Access: people and services', '/access'],
+  ['Access: keys', '/access?tab=keys'],
+  ['Access: roles and rules', '/access?tab=rules'],
+  ['Access: who did what', '/access?tab=uses'],
   ['View an exported run', '/exported'],
   ['Check a pack', '/pack'],
 ]
@@ -50,7 +54,11 @@ export function findsOf(text: string, open: Open): readonly Find[] {
     { title: 'Times of this computer', act: () => (zone.value = null) },
   ]
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = finds.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+  // Titles that begin with the text come first.
+  const rank = (title: string): number => (title.toLowerCase().startsWith(text.trim().toLowerCase()) ? 0 : 1)
+  const found = finds
+    .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+    .sort((a, b) => rank(a.title) - rank(b.title))
   if (words.length === 0) return found
   const asked = words.filter((word) => !['time', 'times', 'zone'].includes(word)).join(' ')
   const zones = asked === '' ? [] : zonesLike(asked, 5)

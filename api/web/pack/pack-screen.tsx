@@ -100,6 +100,9 @@ function Found({ found, vkey, file }: { found: CheckedPack; vkey: string | null;
           <bdi>{shown(`${place}: ${message}`)}</bdi>
         </p>
       ))}
+      {found.unproved.map((text) => (
+        <p key={text}>not proved: {shown(text)}</p>
+      ))}
       <dl class="facts">
         <dt>signed by</dt>
         <dd>
@@ -136,9 +139,9 @@ function Found({ found, vkey, file }: { found: CheckedPack; vkey: string | null;
       {found.contents.length > 0 && (
         <DataTable
           label="Streams of the pack"
-          columns={['run', 'stream', 'events', 'erased', 'withheld'].map((name) => ({ name }))}
-          rows={found.contents.map(({ runId, stream, events, erased, withheld }) => [
-            ...[runId, stream, events, erased, withheld],
+          columns={['run', 'stream', 'events', 'last', 'erased', 'withheld'].map((name) => ({ name }))}
+          rows={found.contents.map(({ runId, stream, events, last, erased, withheld }) => [
+            ...[runId, stream, events, last, erased, withheld],
           ])}
         />
       )}

@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-/** A screen in a file of its own, which the browser loads when it first shows the screen. */
-export function later(load: () => Promise<ComponentType>): ComponentType {
-  let Screen: ComponentType | null = null
-  return () => {
+/** A screen that the browser loads when it first shows it. */
+export function later<P extends object = object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let Screen: ComponentType<P> | null = null
+  return (props) => {
     const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading')
     useEffect(() => {
       if (Screen !== null) return
@@ -13,10 +13,13 @@ export function later(load: () => Promise<ComponentType>): ComponentType {
           Screen = loaded
           setState('loaded')
         },
-        () => setState('failed'),
+        (error: unknown) => {
+          console.error(error)
+          setState('failed')
+        },
       )
     }, [])
-    if (Screen !== null) return <Screen />
+    if (Screen !== null) return <Screen {...props} />
     if (state === 'failed')
       return (
         <p class="fault">This screen cannot be loaded; look whether "keepup serve" is running, and reload the page</p>

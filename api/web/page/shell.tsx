@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { connection } from '../client/feed.ts'
-import { person } from '../client/session.ts'
+import { person, signOut } from '../client/session.ts'
 import { CopyAs } from '../habits/copy-as.tsx'
 import { Help } from '../habits/help.tsx'
 import { Palette } from '../habits/palette.tsx'
@@ -19,6 +19,7 @@ export const SCREENS = [
   ['/numbers', 'Numbers'],
   ['/audit', 'Audit'],
   ['/proof', 'Proof'],
+  ['/access', 'Access'],
   ['/start', 'Start'],
 ] as const
 
@@ -34,6 +35,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const asks = waitingForPeople.value
   const [open, setOpen] = useState<'palette' | 'help' | 'copy' | null>(null)
   const close = () => setOpen(null)
+  const [stays, setStays] = useState(false)
   useKeys({ '?': () => setOpen('help'), y: () => setOpen('copy') })
   useLayoutEffect(() => {
     const hear = (event: KeyboardEvent) => {
@@ -79,6 +81,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </button>
         <button type="button" class="plain" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it`}>
           {theme.value}
+        </button>
+        <button type="button" class="plain" onClick={() => signOut().catch(() => setStays(true))}>
+          {stays ? 'Not signed out: try again' : 'Sign out'}
         </button>
       </header>
       <main id="content" tabIndex={-1}>

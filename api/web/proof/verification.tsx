@@ -78,8 +78,16 @@ function Found({ verifier }: { verifier: Verifier }) {
         <dl class="facts">
           <dt>anchored</dt>
           <dd>{countText(heads.anchored, 'event')}</dd>
+          <dt>recorded as anchored</dt>
+          <dd>
+            {countText(heads.recorded - heads.anchored, 'event')}
+            {heads.unasked === undefined && heads.recorded > heads.anchored && ': verify with the anchors to ask them'}
+            {heads.unasked?.map(({ anchor, kind, why }) => (
+              <div key={anchor + kind}>{shown(`not asked: ${anchor} (${kind}), ${why}`)}</div>
+            ))}
+          </dd>
           <dt>only signed</dt>
-          <dd>{countText(heads.signed - heads.anchored, 'event')}</dd>
+          <dd>{countText(heads.signed - heads.recorded, 'event')}</dd>
           <dt>only chained</dt>
           <dd>{countText(heads.events - heads.signed, 'event')}</dd>
           <dt>signed heads</dt>
@@ -104,12 +112,13 @@ function Found({ verifier }: { verifier: Verifier }) {
             { name: 'proof', show: (cell) => <span class={cell === 'holds' ? 'good' : 'bad'}>{String(cell)}</span> },
             { name: 'events' },
             { name: 'anchored' },
+            { name: 'recorded', title: 'recorded as anchored' },
             { name: 'signed', title: 'only signed' },
             { name: 'chained', title: 'only chained' },
             { name: 'erased' },
           ]}
-          rows={streams.map(({ stream, ok, events, anchored, signed, chained, erased }) => [
-            ...[stream, ok ? 'holds' : 'broken', events, anchored, signed, chained, erased],
+          rows={streams.map(({ stream, ok, events, anchored, recorded, signed, chained, erased }) => [
+            ...[stream, ok ? 'holds' : 'broken', events, anchored, recorded, signed, chained, erased],
           ])}
         />
       )}

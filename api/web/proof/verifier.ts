@@ -4,12 +4,13 @@ import { api, errorText } from '../client/api.ts'
 
 type Heads = Awaited<ReturnType<typeof verifiedHeads>>
 
-/** The result for one stream. `anchored`, `signed`, `chained`: parts of its events; null: not known. */
+/** The result for one stream. `anchored`, `recorded`, `signed`, `chained`: parts of its events; null: not known. */
 export interface VerifiedStream {
   readonly stream: string
   readonly ok: boolean
   readonly events: number
   readonly anchored: number | null
+  readonly recorded: number | null
   readonly signed: number | null
   readonly chained: number | null
   readonly erased: number
@@ -85,13 +86,17 @@ async function verifiedStream(stream: string): Promise<VerifiedStream> {
     return {
       ...{ stream, ok, events, erased: erased.length },
       anchored: proof?.anchored.events ?? null,
+      recorded: proof?.recorded.events ?? null,
       signed: proof?.signed.events ?? null,
       chained: proof?.chained.events ?? null,
-      problems: problems.map(({ revision, code, message }) => `${stream}@${revision} ${code}: ${message}`),
+      problems: [
+        ...problems.map(({ revision, code, message }) => `${stream}@${revision} ${code}: ${message}`),
+        ...(proof?.fault && !proof.elsewhere ? [`${stream} HEAD: ${proof.fault}`] : []),
+      ],
     }
   } catch (error) {
     if (!(error instanceof Refused) || error.status === 401) throw error
-    const unknown = { anchored: null, signed: null, chained: null, erased: 0 }
+    const unknown = { anchored: null, recorded: null, signed: null, chained: null, erased: 0 }
     return { stream, ok: false, events: 0, ...unknown, problems: [`${stream}: ${errorText(error)}`] }
   }
 }

@@ -1,4 +1,5 @@
 import type { OutlineView } from '../../operations/history/outline-schemas.ts'
+import { Conversation } from './conversation.ts'
 
 /** The event types that complete a step. */
 const STEPS: ReadonlySet<string> = new Set(['tool_call_end', 'turn_end'])
@@ -23,8 +24,7 @@ export class Outline {
   /** The revisions that complete steps and that begin turns, in ascending order. */
   readonly stepAt: number[] = []
   readonly turnAt: number[] = []
-  /** The revisions of events in the conversation view. */
-  readonly spoken: number[] = []
+  readonly conversation = new Conversation()
   readonly work: Work[] = []
   /** Ascending revisions by event type. */
   readonly #ofType = new Map<string, number[]>()
@@ -95,7 +95,7 @@ export class Outline {
     else alike.push(revision)
     if (STEPS.has(type)) this.stepAt.push(revision)
     if (type === 'turn_start') this.turnAt.push(revision)
-    if (SPOKEN.has(type)) this.spoken.push(revision)
+    this.conversation.add(type, revision, this.turns[revision]!, call)
     this.#work(type, revision, call)
   }
 
@@ -112,38 +112,6 @@ export class Outline {
     }
   }
 }
-
-/** The event types in the conversation view: messages, calls, decisions and results. */
-const SPOKEN: ReadonlySet<string> = new Set([
-  'agent_started',
-  'forked',
-  'user_input',
-  'model_call_end',
-  'tool_call_end',
-  'tool_call_unknown',
-  'tool_call_resolved',
-  'approval_requested',
-  'approval_decided',
-  'approval_expired',
-  'approval_voided',
-  'phase_advanced',
-  'gate_checked',
-  'context_set',
-  'recovery',
-  'completion',
-  'error',
-  'paused',
-  'resumed',
-  'cancel_requested',
-  'context_compressed',
-  'workspace_drifted',
-  'external_started',
-  'agent_events',
-  'permission_requested',
-  'permission_decided',
-  'external_ended',
-  'outcome_learned',
-])
 
 const nearest = (places: readonly number[], at: number): number =>
   places[Math.min(places.length - 1, Math.max(0, at))] ?? 0

@@ -74,7 +74,7 @@ export function RunScreen({ runId }: { runId: string }) {
       <Scrubber agent={agent} place={place} />
       <div class="panes">
         <TreePane tree={model.tree.value} then={isPast ? trees.current.value : null} agent={agent} place={place} />
-        <TimelinePane agent={agent} place={place} />
+        <TimelinePane runId={runId} tree={model.tree.value} agent={agent} place={place} />
         <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
       </div>
     </div>

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { setQuery } from '../page/router.ts'
 import { FILTERS, type Filter, type Filters } from './filters.ts'
 
@@ -51,6 +52,7 @@ const TEXTS: readonly (readonly [Filter, string, string])[] = [
 /** The filters of the run list. The URL contains all of them. */
 export function FilterBar({ filters }: { filters: Filters }) {
   const set = (name: Filter) => (event: Event) => setQuery({ [name]: (event.target as HTMLInputElement).value.trim() })
+  const search = useTyped('text', filters.text ?? '')
   const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))
   return (
     <search class="filters">
@@ -58,8 +60,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         type="search"
         aria-label="Text in task, input, answer or result"
         placeholder="text in a run  ( / )"
-        value={filters.text ?? ''}
-        onChange={set('text')}
+        {...search}
       />
       {CHOICES.map(({ name, label, options }) => (
         <label key={name}>
@@ -78,10 +79,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
         </label>
       ))}
       {TEXTS.map(([name, label, example]) => (
-        <label key={name}>
-          {label}
-          <input class="narrow" value={filters[name] ?? ''} placeholder={example} onChange={set(name)} />
-        </label>
+        <TextFilter key={name} name={name} label={label} value={filters[name] ?? ''} placeholder={example} />
       ))}
       {Object.keys(filters).length > 0 && (
         <button type="button" onClick={clear}>
@@ -89,5 +87,37 @@ export function FilterBar({ filters }: { filters: Filters }) {
         </button>
       )}
     </search>
+  )
+}
+
+/** The attributes of a field that keeps what a person types until Enter or a click elsewhere, also while the list changes. */
+function useTyped(name: Filter, value: string) {
+  const [typed, setTyped] = useState<string | null>(null)
+  return {
+    value: typed ?? value,
+    onInput: (event: Event) => setTyped((event.target as HTMLInputElement).value),
+    onChange: (event: Event) => {
+      setQuery({ [name]: (event.target as HTMLInputElement).value.trim() })
+      setTyped(null)
+    },
+    onBlur: () => setTyped(null),
+  }
+}
+
+interface TextFilterProps {
+  readonly name: Filter
+  readonly label: string
+  /** The value in the URL. */
+  readonly value: string
+  readonly placeholder: string
+}
+
+function TextFilter({ name, label, value, placeholder }: TextFilterProps) {
+  const typed = useTyped(name, value)
+  return (
+    <label>
+      {label}
+      <input class="narrow" placeholder={placeholder} {...typed} />
+    </label>
   )
 }

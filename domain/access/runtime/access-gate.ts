@@ -1,14 +1,30 @@
 import { LogError } from '../../log/errors.ts'
 import { hex } from '../../log/ids.ts'
+import { instantOf } from '../../log/instant.ts'
 import type { Clock, Random } from '../../ports/index.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
 import type { Asking, Mailbox, Submitted } from '../../stream/runtime/mailbox.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
 import { entry } from '../../stream/table.ts'
-import type { AccessCommand } from '../decide.ts'
+import type { AccessCommand, Login } from '../decide.ts'
 import type { AccessEvent } from '../events.ts'
-import type { Right } from '../rights.ts'
-import { type AccessState, currentPrincipal, isExpired, rightsOfRoles } from '../state.ts'
+import type { Right, Role } from '../rights.ts'
+import {
+  type AccessState,
+  type Claim,
+  claimOf,
+  currentPrincipal,
+  isExpired,
+  isNewClaim,
+  type Principal,
+  principalOfSubject,
+  rightsOfRoles,
+  type SubjectOf,
+  type TokenSource,
+} from '../state.ts'
+
+/** Why a verified token gives no rights. `not_linked`: a principal with the name of the person has no subject of the issuer. */
+export type NotIdentified = 'removed' | 'no_role' | 'not_linked'
 
 /** A principal with the rights of one request. */
 export interface Identity {
@@ -16,10 +32,12 @@ export interface Identity {
   /** The id of the key; null: none was used. */
   readonly key: string | null
   readonly rights: ReadonlySet<Right>
+  /** Without the rights of claimed roles, which end with the login. Absent: all rights last. */
+  readonly lasting?: ReadonlySet<Right>
 }
 
-/** Why a key or session gives no rights. */
-export type Unidentified = 'unknown' | 'revoked' | 'expired' | 'removed'
+/** Why a key, session or token gives no rights. */
+export type Unidentified = 'unknown' | 'revoked' | 'expired' | 'removed' | 'no_role'
 
 type AccessMailbox = Mailbox<AccessState, AccessEvent, AccessCommand, CausedContext>
 
@@ -43,6 +61,8 @@ export class AccessGate {
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<unknown> | null = null
   #rolesDefined = false
+  /** The time of the newest token of each subject, oldest use first. */
+  readonly #newest = new Map<string, number>()
 
   constructor(ports: GatePorts) {
     this.#ports = ports
@@ -95,12 +115,17 @@ export class AccessGate {
     if (command.kind === 'begin')
       return { ...command, admin: { ...command.admin, name: await streams.hide(command.admin.name) } }
     if (command.kind === 'add') return { ...command, as: { ...command.as, name: await streams.hide(command.as.name) } }
+    if (command.kind === 'log_in')
+      return { ...command, login: { ...command.login, name: await streams.hide(command.login.name) } }
     if ('reason' in command && command.reason !== null)
       return { ...command, reason: await streams.hide(command.reason) }
     return command
   }
 
-  /** The holder of a key, whose secret the caller has checked. */
+  /**
+   * The holder of a key, whose secret the caller has checked. A key gives no claimed roles, because it outlives the
+   * login that claimed them.
+   */
   identifyKey(state: AccessState, id: string): Identity | Unidentified {
     const key = entry(state.keys, id)
     if (key === undefined) return 'unknown'
@@ -109,17 +134,75 @@ export class AccessGate {
     const principal = currentPrincipal(state, key.principal)
     if (principal === undefined) return 'removed'
     const all = rightsOfRoles(state, principal.roles)
-    const rights = key.rights === null ? all : new Set([...all].filter((right) => key.rights!.includes(right)))
+    const rights = key.rights === null ? all : new Set([...all].filter((right) => isGiven(key.rights!, right)))
     return { principal: principal.id, key: id, rights }
   }
 
-  /** The person of a session. `key`: the id of the key that opened it; null: the person logged in without a key. */
-  identifySession(state: AccessState, principal: string, key: string | null): Identity | Unidentified {
+  /**
+   * The person of a session. `key`: the id of the key that opened it; null: the person logged in at the issuer of
+   * `source` (null: no issuer is configured, so such sessions have ended).
+   */
+  identifySession(
+    state: AccessState,
+    principal: string,
+    key: string | null,
+    source: TokenSource | null,
+  ): Identity | Unidentified {
     if (key !== null) {
       const found = this.identifyKey(state, key)
       return typeof found === 'string' || found.principal === principal ? found : 'unknown'
     }
     const person = currentPrincipal(state, principal)
-    return person === undefined ? 'removed' : { principal, key: null, rights: rightsOfRoles(state, person.roles) }
+    if (person === undefined) return 'removed'
+    if (source === null || person.subject?.issuer !== source.issuer) return 'unknown'
+    return identityWith(state, person, claimOf(person, source)?.roles ?? [])
   }
+
+  /**
+   * The principal of a token, which the caller has verified. `unrecorded`: submit the command `log_in` first. A token
+   * gives claimed roles only if the last recorded token claims them too, so an old token does not bring a role back.
+   */
+  identifyToken(state: AccessState, login: Login): Identity | NotIdentified | 'unrecorded' {
+    const { subject, claim, kind, ids } = login
+    const known = principalOfSubject(state, subject)
+    const isNewest = this.#isNewest(subject, claim)
+    if (known === undefined) {
+      if (claim.roles.length === 0 || !isNewest) return 'no_role'
+      // The person may have this principal already. As two principals, one person would count as two approvers.
+      const isTaken = kind === 'person' && ids.slice(0, -1).some((id) => currentPrincipal(state, id) !== undefined)
+      return isTaken ? 'not_linked' : 'unrecorded'
+    }
+    if (known.removed) return 'removed'
+    if (isNewest && isNewClaim(known, claim)) return 'unrecorded'
+    const recorded = claimOf(known, claim)?.roles ?? []
+    return identityWith(
+      state,
+      known,
+      recorded.filter((role) => claim.roles.includes(role)),
+    )
+  }
+
+  /** Whether this process saw no newer token of the subject. A token with unchanged roles is not recorded. */
+  #isNewest(subject: SubjectOf, { issuer, audience, issuedAt }: Claim): boolean {
+    const name = JSON.stringify([issuer, audience, subject.issuer, subject.subject])
+    const [at, last] = [instantOf(issuedAt), this.#newest.get(name) ?? 0]
+    if (at < last) return false
+    this.#newest.delete(name)
+    this.#newest.set(name, at)
+    const [oldest] = this.#newest.keys()
+    if (this.#newest.size > MOST_SUBJECTS && oldest !== undefined) this.#newest.delete(oldest)
+    return true
+  }
+}
+
+/** Whether a limited key gives the right. Every key may say whose it is. */
+const isGiven = (rights: readonly string[], right: Right): boolean => right === 'self.use' || rights.includes(right)
+
+/** The most subjects whose newest token a process remembers. */
+const MOST_SUBJECTS = 10_000
+
+function identityWith(state: AccessState, { id, roles }: Principal, claimed: readonly Role[]): Identity | 'no_role' {
+  const all = [...roles, ...claimed]
+  if (all.length === 0) return 'no_role'
+  return { principal: id, key: null, rights: rightsOfRoles(state, all), lasting: rightsOfRoles(state, roles) }
 }

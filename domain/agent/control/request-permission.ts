@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { approversOf } from '../../calls/approvers.ts'
 import { PermissionScope } from '../../calls/events/permissions.ts'
 import type { Right } from '../../calls/policy-engine.ts'
 import { matches } from '../../calls/tools/tool-patterns.ts'
@@ -56,6 +57,9 @@ function refusalOf(
   if (meant.length === 0) return `tool: this run has no tool "${tool}"`
   const rights = meant.map(rightTo)
   if (rights.every((right) => right === 'call')) return `tool: you may call ${tool} as it is`
+  const several = meant.find(({ name, effect }) => approversOf(state, { toolName: name, effect }) !== null)
+  if (!rights.includes('ask') && several !== undefined)
+    return `tool: several people must approve ${several.name}, so no permission of one person covers it; do without it`
   if (!rights.includes('ask'))
     return `tool: the agent that started you has not given you ${tool}, and you have at most its rights; do without it, or say so in your result`
   if (scope === 'phase' && state.spec.role === null) return 'scope: this run has no phases; use "call" or "run"'

@@ -1,6 +1,11 @@
-import { mustBeAsked, openCall } from '../../calls/decide/approvals.ts'
+import { approversOf } from '../../calls/approvers.ts'
+import type { Call } from '../../calls/call.ts'
+import { mustBeAsked, openCall, recordSupport } from '../../calls/decide/approvals.ts'
 import { endCall, failCall } from '../../calls/decide/endings.ts'
+import { policyHash } from '../../calls/decided.ts'
 import { CommandRejected } from '../../calls/errors.ts'
+import { questionHash } from '../../calls/question-hash.ts'
+import { saltedHash } from '../../log/ids.ts'
 import { echo } from '../../log/issues.ts'
 import { doubtHash } from '../rules/doubt-question.ts'
 import { undecided } from '../state/loss-rules.ts'
@@ -17,7 +22,7 @@ const notInDoubt = (toolCallId: string) =>
 
 const lostCall = (d: DecisionBuilder, toolCallId: string) => undecided(d.state).find(({ id }) => id === toolCallId)
 
-/** Throws CommandRejected CALL_NOT_OPEN, OUTCOME_NOT_IN_DOUBT or QUESTION_CHANGED. */
+/** Throws CommandRejected CALL_NOT_OPEN, OUTCOME_NOT_IN_DOUBT, QUESTION_CHANGED or APPROVAL_REPEATED. */
 export function resolveDoubt(d: DecisionBuilder, command: ResolveDoubt): void {
   const { decision, result } = command
   const lost = lostCall(d, command.toolCallId)
@@ -28,6 +33,7 @@ export function resolveDoubt(d: DecisionBuilder, command: ResolveDoubt): void {
   const call = openCall(d, command.toolCallId)
   if (call.stage.at !== 'doubt') throw notInDoubt(call.id)
   mustBeAsked(command, doubtHash(d.state, call.id))
+  if (decision === 'run' && awaitsOthers(d, call, command)) return
   recordResolution(d, command)
   if (decision === 'abandon') {
     const message = 'it is not known whether this call happened; it was abandoned'
@@ -37,6 +43,23 @@ export function resolveDoubt(d: DecisionBuilder, command: ResolveDoubt): void {
     const content = result ?? 'A person confirmed that this call happened.'
     endCall(d, call, { result: { content }, durationMs: 0 })
   }
+}
+
+/**
+ * Whether further people must approve that the call runs again: as many as for its first run. Records the approval of
+ * this person. Throws CommandRejected APPROVAL_REPEATED.
+ */
+function awaitsOthers(d: DecisionBuilder, call: Call, command: ResolveDoubt): boolean {
+  const needed = approversOf(d.caller, call)
+  if (needed === null) return false
+  const { hashSalt, spec } = d.caller
+  const question = questionHash({ for: 'doubt', toolCallId: call.id, argumentsHash: call.argumentsHash, asked: null })
+  const { questionHash: shown, reason, lapsed } = command
+  const decided = {
+    ...{ method: 'person' as const, policyHash: policyHash(spec.policy) },
+    ...(shown !== undefined && { shownHash: saltedHash(hashSalt, shown) }),
+  }
+  return recordSupport(d, call, { needed, question: saltedHash(hashSalt, question), decided, reason, lapsed })
 }
 
 /** A person may decide an unknown outcome once, even after the run has ended. Throws as {@link resolveDoubt} does. */

@@ -36,7 +36,7 @@ export function heldByLoss(d: DecisionBuilder, call: Call): boolean {
   if (lost !== undefined) return settleRepeated(d, call, lost)
   if (!loss.unlisted || call.effect !== 'irreversible' || controlKind(d.state, call.toolName)) return false
   // A required approval comes first: the decision on an unknown outcome must not replace it.
-  if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
+  if (call.stage.at === 'planned' && needsApproval(d.state, call) !== null) return false
   if (!call.started) startRefused(d, call)
   const reason = `the log has lost a part of this run, and ${call.toolName} may have happened there`
   d.emit('tool_call_unknown', { attempt: Math.max(1, call.attempt), reason }, { toolCallId: call.id })

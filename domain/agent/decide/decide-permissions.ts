@@ -1,9 +1,12 @@
+import { approversOf } from '../../calls/approvers.ts'
 import type { Call } from '../../calls/call.ts'
 import { failCall } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
 import type { PlannedCall } from '../../calls/events/event-parts.ts'
+import { canonicalTool } from '../../calls/tools/tool-patterns.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../log/issues.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { endedPermissions } from '../rules/permission-end.ts'
 import { callsOf } from '../state/state.ts'
@@ -13,16 +16,18 @@ import type { DecisionBuilder } from './decision-builder.ts'
 // The ends of permissions are recorded, so that the fold needs no clock.
 
 /**
- * Throws CommandRejected SPEC_REFUSED if one of these tools asks a person each time, because a standing approval cannot
- * answer for the person. `*` and prefixes do not cover such tools.
+ * Throws CommandRejected SPEC_REFUSED if one of these tools asks a person, or several people, each time, because a
+ * standing approval cannot answer for them. `*` and prefixes do not cover such tools.
  */
-export function refuseStanding(tools: readonly string[]): void {
+export function refuseStanding(spec: AgentSpec, tools: readonly string[]): void {
+  const refuse = (why: string): never => {
+    throw new CommandRejected('SPEC_REFUSED', `approve: ${why}; leave it out, and decide on each request`)
+  }
   const own = tools.find((name) => controlToolNamed(name)?.approval !== undefined)
-  if (own === undefined) return
-  throw new CommandRejected(
-    'SPEC_REFUSED',
-    `approve: ${own} asks a person each time; leave it out, and decide on each request`,
-  )
+  if (own !== undefined) refuse(`${own} asks a person each time`)
+  const named = spec.tools.filter(({ name }) => tools.some((pattern) => canonicalTool(pattern) === name))
+  const several = named.find(({ name, effect }) => approversOf({ spec }, { toolName: name, effect }) !== null)
+  if (several !== undefined) refuse(`several people must approve each call of ${several.name}`)
 }
 
 export function endPermissions(d: DecisionBuilder): void {

@@ -58,13 +58,13 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       return
     }
     case 'standing_approval': {
-      refuseStanding(command.tools)
+      refuseStanding(d.state.spec, command.tools)
       const reason = command.reason === undefined ? {} : { reason: command.reason }
       d.emit('standing_approval', { tools: command.tools, ...reason })
       for (const call of d.calls) {
         const { stage, toolName } = call
         if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
-        if (needsApproval(d.state, toolName) === null)
+        if (needsApproval(d.state, call) === null)
           emitDecided(d, call, {
             decision: 'approved',
             decided: allowedBy(d.caller, toolName, undefined),

@@ -49,7 +49,7 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
 function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_changed' }>): void {
   const { reason, tool, fits, durationMs } = fact
   const waits = call.stage.at === 'approval'
-  const asked = waits || (call.stage.at === 'running' && needsApproval(d.state, call.toolName) !== null)
+  const asked = waits || (call.stage.at === 'running' && needsApproval(d.state, call) !== null)
   const asks = asked && d.state.cancel === null
   const message = `nothing was done: ${reason}`
   if (!asks || call.lost >= MAX_LOST)
@@ -67,7 +67,7 @@ function filesChanged(d: DecisionBuilder, call: Call, fact: Extract<OutcomeComma
     return failCall(d, call, { code: 'CONFLICT', message: `nothing was done: ${reason}` }, { durationMs })
   const { argumentsHash } = call
   d.emit('approval_voided', { attempt: call.attempt + 1, argumentsHash, reason }, { toolCallId: call.id })
-  if (needsApproval(d.state, call.toolName) !== null) askApproval(d, call, `the approval is void: ${reason}`)
+  if (needsApproval(d.state, call) !== null) askApproval(d, call, `the approval is void: ${reason}`)
 }
 
 function succeeded(d: DecisionBuilder, call: Call, outcome: Succeeded): void {

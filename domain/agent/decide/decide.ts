@@ -71,7 +71,7 @@ export function decideAgent(
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
-    refuseStanding(command.approve ?? [])
+    refuseStanding(command.spec, command.approve ?? [])
     d.emit('agent_started', {
       spec: command.spec,
       depth: command.birth?.depth ?? 0,

@@ -32,6 +32,7 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'step_requested',
   'request_noted',
   'cancel_requested',
+  'approval_supported',
   'approval_decided',
   'permission_revoked',
   'standing_approval',

@@ -32,7 +32,7 @@ const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still
 
 function begin(d: DecisionBuilder, call: Call): void {
   if (heldByLoss(d, call) || beginsFromRecord(d, call) || withdrawn(d, call)) return
-  beginCall(d, call, needsApproval(d.state, call.toolName))
+  beginCall(d, call, needsApproval(d.state, call))
 }
 
 /** Ends the open calls of a run that is ending. False: a call is still running. `force` ends running calls too. */

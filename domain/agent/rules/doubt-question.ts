@@ -9,6 +9,6 @@ export function doubtHash(state: AgentState, toolCallId: string): string | null 
   const lost = undecided(state).find(({ id }) => id === toolCallId)
   if (lost !== undefined) return hash(lost.argumentsHash, state.loss?.since ?? null)
   const call = callsOf(state).find(({ id, stage }) => id === toolCallId && stage.at === 'doubt')
-  if (call !== undefined) return hash(call.argumentsHash, call.since)
+  if (call?.stage.at === 'doubt') return hash(call.argumentsHash, call.stage.asked ?? call.since)
   return state.unresolved.includes(toolCallId) ? hash(null, null) : null
 }

@@ -1,5 +1,6 @@
 import type { Policy } from '../../calls/policy-schema.ts'
 import { matches } from '../../calls/tools/tool-patterns.ts'
+import type { Effect } from '../../calls/tools/tool-spec.ts'
 import { toolNamed } from '../../calls/tools/tools.ts'
 import type { RoleDefinition } from '../../tree/spec.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
@@ -11,6 +12,8 @@ import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 /** A recorded call. `permission`: the permission that lifted the policy's refusal. */
 interface CheckedCall {
   readonly toolName: string
+  /** Absent: the effect of the tool. */
+  readonly effect?: Effect
   readonly permission?: string | undefined
 }
 
@@ -50,7 +53,7 @@ export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRule
     const reason = 'Single-Step Constraint Violation: interactive mode allows one tool call per turn'
     return { would: 'refuse', code: 'SINGLE_STEP_VIOLATION', rule: null, reason }
   }
-  const reason = needsApproval({ ...state, spec }, tool.name)
+  const reason = needsApproval({ ...state, spec }, { toolName: tool.name, effect: call.effect ?? tool.effect })
   if (reason !== null) return { would: 'ask', code: null, rule: null, reason }
   if (!refused) return null
   const why = `${refused.message}; a person has permitted it: ${permission}`
@@ -59,9 +62,14 @@ export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRule
 
 /** Names in a policy that match none of these tools and no tool of keepup; they are probably misspelled. */
 export function namesNoTool(policy: Policy, tools: Iterable<string>): string[] {
-  const { allowedTools, deniedTools, requiresApproval } = policy
+  const { allowedTools, deniedTools, requiresApproval, approvers = [] } = policy
   const known = [...KNOWN_NAMES, ...tools]
-  const named = new Set([...allowedTools, ...deniedTools, ...requiresApproval])
+  const named = new Set([
+    ...allowedTools,
+    ...deniedTools,
+    ...requiresApproval,
+    ...approvers.flatMap(({ tools }) => tools),
+  ])
   return [...named].filter((pattern) => !known.some((name) => matches(pattern, name)))
 }
 

@@ -15,6 +15,7 @@ export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
 export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'driver_claimed',
   'paused',
+  'approval_supported',
   'standing_approval',
   'workspace_drifted',
   'late_outcome',

@@ -150,6 +150,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'tool_call_retry':
     case 'tool_call_unknown':
     case 'approval_requested':
+    case 'approval_supported':
     case 'approval_decided':
     case 'approval_expired':
       return evolveCalls(state, event)

@@ -29,8 +29,8 @@ export function systemPrompt(spec: AgentSpec): string {
   if (Object.keys(contextVariables).length > 0) parts.push(`Context variables: ${JSON.stringify(contextVariables)}`)
   if (secrets.length > 0) {
     const names = secrets.map(
-      ({ name, reference, server }) =>
-        `- ${name}${server === undefined ? '' : ` (only for tools of ${server})`}: ${reference}`,
+      ({ name, reference, server, host, command }) =>
+        `- ${name}${onlyFor(server, 'tools of')}${onlyFor(host, 'requests to')}${onlyFor(command, 'commands of')}: ${reference}`,
     )
     parts.push(
       `Secrets that tools may be given. Put a reference exactly where its value is to stand in a tool's arguments: the tool gets the value, which is never shown to you.\n${names.join('\n')}`,
@@ -39,6 +39,8 @@ export function systemPrompt(spec: AgentSpec): string {
   if (instructions !== undefined) parts.push(instructions)
   return parts.join('\n\n')
 }
+
+const onlyFor = (place: string | undefined, what: string) => (place === undefined ? '' : ` (only for ${what} ${place})`)
 
 const gateLine = ({ check, after, argv }: QualityGate): string =>
   `- ${check}${argv === undefined ? '' : ` (the command ${quoteCommand(argv)} ends with exit code 0)`} before leaving ${after}`

@@ -3,6 +3,7 @@ import { saltedHash } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'
 import { echo } from '../../log/issues.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
+import { approversOf, supportersOf } from '../approvers.ts'
 import type { Call } from '../call.ts'
 import { type Decided, policyHash } from '../decided.ts'
 import { CommandRejected } from '../errors.ts'
@@ -13,13 +14,14 @@ import type { CallDecision } from './decision.ts'
 // Questions to people about calls that need an approval, and people's decisions.
 
 /** Asks a person about a call. The request expires after the policy's `approvalTtlMs`. */
-export function askApproval(
-  d: CallDecision,
-  { id, toolName, argumentsRef, argumentsHash }: Call,
-  reason: string,
-): void {
+export function askApproval(d: CallDecision, call: Call, reason: string): void {
+  const { id, toolName, argumentsRef, argumentsHash } = call
   const expiresAt = instantText(d.context.now + d.caller.spec.policy.approvalTtlMs)
-  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
+  // A changed tool may have given the call another effect.
+  const approvers = approversOf(d.caller, d.calls.find((one) => one.id === id) ?? call)
+  const several = approvers === null ? {} : { approvers }
+  const body = { toolName, argumentsRef, argumentsHash, expiresAt, reason, ...several }
+  d.emit('approval_requested', body, { toolCallId: id })
 }
 
 /** Throws CommandRejected CALL_NOT_OPEN. */
@@ -34,8 +36,14 @@ export function openCall(d: CallDecision, toolCallId: string): Call {
   return call
 }
 
+/** What the rules of access say now about those who approved a call before. */
+export interface Approvers {
+  /** Ids of people whose approvals do not count any more. */
+  readonly lapsed?: readonly string[] | undefined
+}
+
 /** A person's decision on a call. `questionHash` and `files`: the question as the person saw it. */
-export interface ApprovalDecision {
+export interface ApprovalDecision extends Approvers {
   readonly toolCallId: string
   readonly decision: 'approved' | 'rejected'
   readonly questionHash?: string | undefined
@@ -44,8 +52,9 @@ export interface ApprovalDecision {
 }
 
 /**
- * Records a person's decision on a call that waits for it. Throws CommandRejected CALL_NOT_OPEN, APPROVAL_NOT_PENDING,
- * APPROVAL_EXPIRED or QUESTION_CHANGED.
+ * Records a person's decision on a call that waits for it. Where several people must approve, all but the last approval
+ * only support the call. A rejection decides at once. Throws CommandRejected CALL_NOT_OPEN, APPROVAL_NOT_PENDING,
+ * APPROVAL_EXPIRED, APPROVAL_REPEATED or QUESTION_CHANGED.
  */
 export function decideApproval(d: CallDecision, command: ApprovalDecision): void {
   const call = openCall(d, command.toolCallId)
@@ -58,7 +67,7 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
   if (d.context.now >= call.stage.expiresAt) {
     throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
   }
-  const { files = [], decision, reason } = command
+  const { files = [], decision, reason, lapsed } = command
   const hash = approvalHash(call, call.stage.expiresAt, files)
   mustBeAsked(command, hash)
   const { spec, hashSalt } = d.caller
@@ -68,6 +77,9 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
     askedAt: instantText(call.stage.expiresAt - spec.policy.approvalTtlMs),
     ...(command.questionHash !== undefined && { shownHash: saltedHash(hashSalt, hash) }),
   }
+  const question = saltedHash(hashSalt, hash)
+  const needed = call.stage.needed ?? 1
+  if (decision === 'approved' && recordSupport(d, call, { needed, question, decided, reason, lapsed })) return
   const seen = files.map((file) => storedFile(hashSalt, file))
   emitDecided(d, call, {
     decision,
@@ -75,6 +87,44 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
     reason,
     ...(decision === 'approved' && seen.length > 0 && { files: seen }),
   })
+}
+
+interface Support extends Approvers {
+  /** How many people must approve. */
+  readonly needed: number
+  readonly question: string
+  readonly decided: Decided
+  readonly reason?: string | undefined
+}
+
+/**
+ * Records the approval of one of several people. False: the person is the last one, and nothing is recorded. Throws
+ * CommandRejected APPROVAL_REPEATED if the person has approved this question before.
+ */
+export function recordSupport(
+  d: CallDecision,
+  call: Call,
+  { needed, question, decided, reason, lapsed }: Support,
+): boolean {
+  const before = supportersOf(call, question)
+  const supporters = supportersOf(call, question, lapsed)
+  const missing = needed - supporters.length
+  const { id } = approver(d.context)
+  if (supporters.some(({ by }) => by === id)) {
+    throw new CommandRejected(
+      'APPROVAL_REPEATED',
+      `${echo(id)} has approved ${call.id} before; ${missing === 1 ? 'another person' : `${missing} other people`} must approve it`,
+    )
+  }
+  if (missing <= 1) return false
+  const gone = before.filter((one) => !supporters.includes(one)).map(({ by }) => by)
+  const body = {
+    ...{ decided, argumentsHash: call.argumentsHash, question },
+    ...(gone.length > 0 && { lapsed: gone }),
+    ...(reason !== undefined && { reason }),
+  }
+  d.emit('approval_supported', body, { toolCallId: call.id, actor: approver(d.context) })
+  return true
 }
 
 /** Throws CommandRejected QUESTION_CHANGED if the person answered another question than the open one. */

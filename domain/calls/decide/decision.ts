@@ -12,6 +12,7 @@ export type SharedCallEvent =
   | 'tool_call_unknown'
   | 'tool_call_end'
   | 'approval_requested'
+  | 'approval_supported'
   | 'approval_decided'
   | 'approval_expired'
 

@@ -48,9 +48,12 @@ export const PlannedCall = z.strictObject({
   effect: Effect,
   /** Why the call must not run; absent: it may run. */
   refused: Failure.optional(),
-  /** The run's secrets that the arguments refer to; the tool receives their values. Absent: none. */
+  /**
+   * The run's secrets that the arguments refer to; the tool receives their values. `to`: where they go, in words; absent
+   * in older events. Absent: none.
+   */
   secrets: z
-    .array(z.strictObject({ name: text, reference: text }))
+    .array(z.strictObject({ name: text, reference: text, to: text.optional() }))
     .min(1)
     .optional(),
   /** The recorded event that supplies the outcome while the run follows the record. */
@@ -59,6 +62,16 @@ export const PlannedCall = z.strictObject({
   permission: text.optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
+
+/** A secret that a call would send, by name, and its destination in words. A question to a person shows it. */
+export interface SentSecret {
+  readonly name: string
+  readonly to: string
+}
+
+/** The secrets of a planned call whose destinations are recorded. */
+export const sentSecrets = ({ secrets = [] }: Pick<PlannedCall, 'secrets'>): SentSecret[] =>
+  secrets.flatMap(({ name, to }) => (to === undefined ? [] : [{ name, to }]))
 
 /**
  * A whole result in the blob store, as UTF-8 text after a salt of 16 random bytes. `hash`: SHA-256 of the stored bytes;

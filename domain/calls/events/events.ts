@@ -78,6 +78,21 @@ export const approvalEvents = {
     argumentsHash: Hash,
     expiresAt: Instant,
     reason: text,
+    /** How many people must approve; absent: one. */
+    approvers: z.int().min(2).max(9).optional(),
+  }),
+  /**
+   * One of several people approves; the call waits for the others. The last approval is an `approval_decided`. The actor
+   * is the approver. `question`: the hash of the question with its files, under the salt of hashes; approvals of other
+   * questions do not count. `lapsed`: people whose earlier approvals do not count any more. For a call with an unknown
+   * outcome, the last approval is a `tool_call_resolved`.
+   */
+  approval_supported: z.strictObject({
+    decided: Decided,
+    argumentsHash: Hash,
+    question: Hash,
+    lapsed: z.array(z.string().min(1)).min(1).optional(),
+    reason: text.optional(),
   }),
   /**
    * The actor is the approver. `argumentsHash` identifies the approved arguments. `files`: the hash of the content of

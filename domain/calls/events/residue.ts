@@ -26,12 +26,14 @@ export const callResidues = {
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
   approval_decided: ({ reason: _, files: __, ...rest }) => rest,
+  approval_supported: ({ reason: _, ...rest }) => rest,
   approval_voided: (body) => ({ ...body, reason: ERASED }),
   standing_approval: ({ tools }) => ({ tools }),
 } as const satisfies Residues
 
-export const erasedCall = ({ refused, askedName: _, ...call }: PlannedCall): PlannedCall => ({
+export const erasedCall = ({ refused, askedName: _, secrets, ...call }: PlannedCall): PlannedCall => ({
   ...call,
+  ...(secrets && { secrets: secrets.map(({ name, reference }) => ({ name, reference })) }),
   reads: [],
   writes: [],
   ...(refused && { refused: erasedFailure(refused) }),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../ports/index.ts'
 import type { Environment, RuntimePorts } from '../../ports/runtime.ts'
+import { destinationOf } from '../../secrets/destinations.ts'
 import { limited } from '../../stream/runtime/time-limit.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import type { Call } from '../call.ts'
@@ -15,6 +16,7 @@ import type { ToolSpec } from '../tools/tool-spec.ts'
 import { changedSinceApproval } from './approved-files.ts'
 import { ledElsewhere } from './paths.ts'
 import { redactedSandbox, redactResult, thenRefreshed } from './redact-result.ts'
+import { traceParentOf } from './trace-parent.ts'
 import { apart, withWhole } from './whole-result.ts'
 
 /** An attempt of a call whose intent is in the log. */
@@ -81,6 +83,7 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
     tool: spec,
     causationId: `${stream}@${call.since}`,
     correlationId: caller.correlation,
+    traceParent: () => traceParentOf(ports.log, runId, stream, call.since, ports.adoptsTraces ?? false),
     signal: own,
     workspace: env.workspace,
     sandbox: env.sandbox && redactedSandbox(env.sandbox, env.secrets),
@@ -97,12 +100,19 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
     if (elsewhere !== null && isProbed(call))
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
-    const resolved = await env.secrets.resolve(args, call.toolName)
-    const probed = await probe(tool, call, resolved, context(own), yieldToEventLoop)
+    // No secret goes to a host that the settings have put in the place of the recorded one.
+    const sendsTo = tool.spec.sendsTo === spec.sendsTo ? spec.sendsTo : undefined
+    const resolved = await env.secrets.resolve(args, call.toolName, sendsTo)
+    const to = resolved === args ? null : destinationOf({ name: call.toolName, sendsTo }, args)
+    const forTool: ToolContext = {
+      ...context(own),
+      ...(to?.kind === 'host' && to.host !== null && { secretsTo: to.host }),
+    }
+    const probed = await probe(tool, call, resolved, forTool, yieldToEventLoop)
     if (probed !== null && 'doubt' in probed) return probed
     const changed = probed === null ? await changedSinceApproval(env.workspace, call, caller.hashSalt) : null
     if (changed !== null) return { outdated: changed }
-    const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
+    const run = async () => inSteps(toolResult(await tool.run(resolved, forTool)), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // A failed redaction counts as a tool failure, like any other malformed result.
     await yieldToEventLoop()

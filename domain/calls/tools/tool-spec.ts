@@ -49,6 +49,8 @@ export const ToolSpec = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
+  /** The host that every call sends its arguments to, as grants of secrets name it. */
+  sendsTo: z.string().min(1).optional(),
 })
 export type ToolSpec = z.infer<typeof ToolSpec>
 

@@ -1,16 +1,20 @@
 import type { Header } from '../envelope.ts'
+import { type ErasedFact, erasedFact } from '../erased.ts'
 import { echo } from '../issues.ts'
 import { bodyHash, GENESIS, hashAfter, SALT_BYTES } from '../seal.ts'
 import { openCheckpoint } from './checkpoint.ts'
 import { equalBytes, fromBase64, hashFromBase64 } from './encoding.ts'
 import { formatVkey } from './note.ts'
-import { ATTACHING } from './pack.ts'
+import { type AbsentBody, ATTACHING, VERIFIERS } from './pack.ts'
 import { PartialTree } from './partial-tree.ts'
 import { hasQuorum, type PolicyLog, parsePolicy } from './policy.ts'
 import { malformed, ProofError } from './proof-error.ts'
 import { eventLeaf } from './tree.ts'
 
 export const BLOBS = 'blobs/'
+/** The names of the files of packs. */
+const IN_PACKS =
+  /^(?:README\.txt|agents\.json|checkpoint|events\.ndjson|hashes\.txt|policy\.txt|story\.html|verify\.py|blobs\/[0-9a-f]{64}|tables\/[a-z_]+\.csv|requests\/(?:[^/]+\/){1,2}\d+\.json)$/
 
 /** The result for a pack. `place`: `stream@revision`, or the name of a file. */
 export interface VerifiedPack {
@@ -31,6 +35,8 @@ export interface VerifiedPack {
   readonly contents: readonly PackedStream[]
   /** Why bodies are absent, as the pack says. */
   readonly absent: readonly { readonly why: string; readonly events: number }[]
+  /** What the pack says and cannot prove. */
+  readonly unproved: readonly string[]
   readonly problems: readonly { readonly place: string; readonly message: string }[]
 }
 
@@ -39,6 +45,8 @@ export interface PackedStream {
   readonly stream: string
   readonly runId: string
   readonly events: number
+  /** The revision of the last event. */
+  readonly last: number
   readonly erased: number
   readonly withheld: number
 }
@@ -50,7 +58,7 @@ interface Line {
   readonly position: number
   readonly body: string | null
   readonly salt: string | null
-  readonly absent?: { readonly why?: unknown; readonly reason?: unknown }
+  readonly absent?: AbsentBody
   readonly previous?: string
 }
 
@@ -59,7 +67,7 @@ const MAX_REASONS = 100
 
 /** Verifies the files of a pack, in any order, as `api/docs/verify.py` does. */
 export class PackVerifier {
-  readonly #heads = new Map<string, { readonly revision: number; readonly hash: string }>()
+  readonly #heads = new Map<string, { readonly revision: number; readonly hash: string; readonly index: number }>()
   readonly #tree = new PartialTree()
   readonly #hashes: string[] = []
   readonly #blobs = new Set<string>()
@@ -68,12 +76,19 @@ export class PackVerifier {
   readonly #problems: { place: string; message: string }[] = []
   readonly #contents = new Map<string, { -readonly [K in keyof PackedStream]: PackedStream[K] }>()
   readonly #absent = new Map<string, number>()
+  /** Bodies that events call erased, and those that erasure facts name. */
+  readonly #said: string[] = []
+  readonly #shown = new Set<string>()
+  #isVerifierKnown = true
+  readonly #foreign: string[] = []
   #faults = 0
   #lines = 0
   #bodies = 0
   #erased = 0
   #withheld = 0
   #last = { index: -1, position: -1 }
+  /** The first of the adjacent events at the end so far. */
+  #tail = 0
 
   /** A line of `events.ndjson` with its newline. */
   event(text: string): void {
@@ -94,24 +109,31 @@ export class PackVerifier {
     if (![revision, index, position].every((n) => Number.isSafeInteger(n) && n >= 0))
       throw malformed('its revision, index or position is not a number; pack it again')
     const inOrder = index > this.#last.index && position > this.#last.position
+    const isAdjacent = index === this.#last.index + 1
     this.#last = { index, position }
     if (!inOrder) throw malformed('it is out of order')
+    if (!isAdjacent) this.#tail = index
     this.#tree.add(index, eventLeaf(hash))
     const last = this.#heads.get(stream) ?? { revision: -1, hash: GENESIS }
-    this.#heads.set(stream, { revision, hash })
-    this.#count(header, body === null ? absent : undefined)
+    this.#heads.set(stream, { revision, hash, index })
+    if (absent !== undefined && !(body === null && isReason(absent)))
+      throw malformed('it does not say why its body is absent')
+    this.#count(header, absent)
     if (revision <= last.revision) throw malformed('the event before it is missing or comes later')
     const before = revision === last.revision + 1 ? last.hash : previous
     if (typeof before !== 'string' || !/^[0-9a-f]{64}$/.test(before)) throw malformed('the event before it is missing')
     if (hashAfter(before, JSON.stringify(header)) !== hash) throw malformed('its hash does not follow from it')
     this.#checkBody(header, body, salt, place)
     if (body !== null) this.#bodies += 1
-    else if (absent?.why === 'erased') this.#erased += 1
-    else if (absent?.why === 'withheld') this.#withheld += 1
+    else if (absent?.why === 'erased') {
+      this.#erased += 1
+      this.#said.push(claim(stream, { revision, bodyHash: header.body.hash }, absent.reason))
+    } else if (absent?.why === 'withheld') this.#withheld += 1
     else this.#wanted.push({ place, hash: header.body.hash, what: 'body' })
   }
 
-  #checkBody({ type, body: sealed }: Header, body: string | null, salt: string | null, place: string): void {
+  #checkBody(header: Header, body: string | null, salt: string | null, place: string): void {
+    const { type, stream, body: sealed } = header
     if (![body, salt].every((one) => one === null || typeof one === 'string'))
       throw malformed('its body or salt is not text; pack it again')
     const before = fromBase64(salt ?? '')
@@ -119,8 +141,10 @@ export class PackVerifier {
     const bytes = Buffer.from(fromBase64(body))
     // A border elsewhere between salt and body would show a part of the body as the whole.
     const isWhole = before.length === SALT_BYTES && bytes.length === sealed.size
-    if (!isWhole || bodyHash(Buffer.concat([before, bytes])) !== sealed.hash)
-      throw malformed('its body is not the sealed one')
+    const stored = Buffer.concat([before, bytes])
+    if (!isWhole || bodyHash(stored) !== sealed.hash) throw malformed('its body is not the sealed one')
+    const fact = erasedFact({ header, body: stored })
+    for (const one of fact?.bodies ?? []) this.#shown.add(claim(stream, one, fact!.reason))
     if (!ATTACHING.has(type)) return
     const { attachment } = JSON.parse(utf8.decode(bytes)) as { attachment?: { hash: string } }
     if (attachment !== undefined) this.#wanted.push({ place, hash: attachment.hash, what: 'whole result' })
@@ -131,14 +155,16 @@ export class PackVerifier {
     this.#hashes.push(text)
   }
 
-  #count({ stream, runId }: Header, absent: Line['absent']): void {
-    const none = { stream: echo(String(stream)), runId: echo(String(runId)), events: 0, erased: 0, withheld: 0 }
+  #count({ stream, runId, revision }: Header, absent: AbsentBody | undefined): void {
+    const names = { stream: echo(String(stream)), runId: echo(String(runId)) }
+    const none = { ...names, events: 0, last: 0, erased: 0, withheld: 0 }
     const counts = this.#contents.get(stream) ?? none
     this.#contents.set(stream, counts)
     counts.events += 1
-    if (absent?.why !== 'erased' && absent?.why !== 'withheld') return
+    counts.last = revision
+    if (absent === undefined) return
     counts[absent.why] += 1
-    const why = absent.why === 'erased' ? `erased: ${echo(String(absent.reason))}` : absent.why
+    const why = absent.why === 'erased' ? `erased: ${echo(absent.reason)}` : absent.why
     if (this.#absent.has(why) || this.#absent.size < MAX_REASONS)
       this.#absent.set(why, (this.#absent.get(why) ?? 0) + 1)
   }
@@ -147,6 +173,16 @@ export class PackVerifier {
   blob(name: string, hash: string): void {
     this.#blobs.add(hash)
     if (name !== BLOBS + hash) this.problem(echo(name), 'it is altered')
+  }
+
+  /** The file `verify.py`. `hash`: of its bytes. */
+  program(hash: string): void {
+    this.#isVerifierKnown = VERIFIERS.includes(hash)
+  }
+
+  /** The name of a file, as it is in the pack. */
+  file(name: string): void {
+    if (!IN_PACKS.test(name) && this.#foreign.length < MAX_PROBLEMS) this.#foreign.push(name)
   }
 
   /** A fault of the pack itself. */
@@ -171,8 +207,29 @@ export class PackVerifier {
       ...{ vkeys: head?.vkeys ?? [], witnesses: head?.witnesses ?? [] },
       contents: [...this.#contents.values()],
       absent: [...this.#absent].map(([why, events]) => ({ why, events })),
+      unproved: this.#unproved(head?.size ?? null),
       problems: this.#problems,
     }
+  }
+
+  /** `verify.py` says the first two in the same words. */
+  #unproved(size: number | null): string[] {
+    const unshown = this.#said.filter((one) => !this.#shown.has(one)).length
+    const tail = this.#last.index + 1 === size ? this.#tail : size
+    const open = tail === null ? 0 : this.#heads.values().reduce((sum, { index }) => sum + (index < tail ? 1 : 0), 0)
+    return [
+      ...(unshown > 0 ? [`bodies only said to be erased, without an erasure fact in the pack: ${unshown}`] : []),
+      ...(open > 0
+        ? [`streams that may go on after their last event in the pack: ${open} of ${this.#heads.size}`]
+        : []),
+      ...(this.#isVerifierKnown
+        ? []
+        : ['verify.py of the pack is none that this keepup knows: do not run it, take it from elsewhere']),
+      // Python loads modules from the folder of a script, so a file such as json.py would run.
+      ...(this.#foreign.length === 0
+        ? []
+        : [`files that no pack of keepup has: ${this.#foreign.join(', ')}; do not run anything in the pack's folder`]),
+    ]
   }
 
   #isTreeOf({ size, root }: { size: number; root: Uint8Array }): boolean {
@@ -209,6 +266,18 @@ export class PackVerifier {
     }
   }
 }
+
+/** Whether a line says in the right form why its body is absent. */
+function isReason(absent: AbsentBody): boolean {
+  const names = Object.keys(absent).join()
+  return absent.why === 'erased'
+    ? names === 'reason,why' && typeof absent.reason === 'string'
+    : names === 'why' && absent.why === 'withheld'
+}
+
+/** An erased body as text. */
+const claim = (stream: string, { revision, bodyHash }: ErasedFact['bodies'][number], reason: string): string =>
+  JSON.stringify([stream, revision, bodyHash, reason])
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -39,3 +39,10 @@ export const packedHashLine = (hash: Uint8Array): string => `${base64(hash)}\n`
 
 /** Types of events whose body can name a whole result, which is in the file `blobs/HASH`. */
 export const ATTACHING: ReadonlySet<string> = new Set(['tool_call_end', 'late_outcome'])
+
+/** The SHA-256 of each version of `verify.py`, the newest last. */
+export const VERIFIERS: readonly string[] = [
+  '8750d7d238c7b3921872ead7ce96bec65197f854153cd2aebc122cbe30fc1711',
+  '4e31e7e94dd55463086fde2fdd9068f337b67c5cd2e9e5ee4af78187be65a4c0',
+  'f4456eaf8c4c261699582351a3f84ce22f1548a35dc9af8557d9f14d8a006618',
+]

@@ -30,7 +30,8 @@ export interface TrustPolicy {
   readonly quorum: string | null
 }
 
-const NONE = 'none'
+/** The word of a policy for no quorum. No witness can have it as its name. */
+export const NO_QUORUM = 'none'
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
 /** The text of a policy. Throws `MALFORMED` for a policy that cannot be written, such as one with a space in a name. */
@@ -39,7 +40,7 @@ export function formatPolicy({ logs, witnesses, groups, quorum }: TrustPolicy): 
     ...logs.map(({ key, url }) => ['log', formatVkey(key), ...(url === undefined ? [] : [url])]),
     ...witnesses.map(({ name, key, url }) => ['witness', name, formatVkey(key), ...(url === undefined ? [] : [url])]),
     ...groups.map(({ name, threshold, members }) => ['group', name, String(threshold), ...members]),
-    ['quorum', quorum ?? NONE],
+    ['quorum', quorum ?? NO_QUORUM],
   ]
   for (const word of lines.flat())
     if (word === '' || /[ \t\n]/.test(word))
@@ -60,7 +61,7 @@ export function parsePolicy(text: string): TrustPolicy {
   for (const [at, line] of text.split('\n').entries()) {
     const wrong = (message: string) => malformed(`line ${at + 1} of the policy: ${message}; see c2sp.org/tlog-policy`)
     const define = (name: string) => {
-      if (name === NONE || defined.has(name)) throw wrong(`the name "${echo(name)}" is taken`)
+      if (name === NO_QUORUM || defined.has(name)) throw wrong(`the name "${echo(name)}" is taken`)
       defined.add(name)
     }
     const own = (key: NoteKey, others: readonly PolicyLog[]) => {
@@ -92,8 +93,8 @@ export function parsePolicy(text: string): TrustPolicy {
       groups.push({ name: first, threshold, members })
     } else if (keyword === 'quorum' && first !== undefined && words.length === 2) {
       if (quorum !== undefined) throw wrong('there is a second quorum')
-      if (first !== NONE && !defined.has(first)) throw wrong(`"${echo(first)}" is not defined above`)
-      quorum = first === NONE ? null : first
+      if (first !== NO_QUORUM && !defined.has(first)) throw wrong(`"${echo(first)}" is not defined above`)
+      quorum = first === NO_QUORUM ? null : first
     } else throw wrong(`"${echo(line)}" is not a log, witness, group or quorum`)
   }
   if (quorum === undefined) throw malformed('the policy has no quorum; add a line "quorum none"')

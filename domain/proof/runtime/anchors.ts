@@ -1,8 +1,10 @@
 import type { Actor } from '../../log/envelope.ts'
 import { hex } from '../../log/ids.ts'
-import { parseCheckpoint } from '../../log/proof/checkpoint.ts'
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64 } from '../../log/proof/encoding.ts'
-import { splitNote } from '../../log/proof/note.ts'
+import { parseVkey, splitNote } from '../../log/proof/note.ts'
+import { ProofError } from '../../log/proof/proof-error.ts'
+import { verifyConsistency } from '../../log/proof/tree-proof.ts'
 import type { Clock, Random } from '../../ports/index.ts'
 import type { AnchorKeeper, Failure, SignedHead, TreeStore } from '../../ports/proof.ts'
 import type { Streams } from '../../stream/runtime/streams.ts'
@@ -30,6 +32,25 @@ export type Anchored = { readonly anchor: string; readonly size: number } & (
   | { readonly ok: true }
   | { readonly ok: false; readonly message: string }
 )
+
+interface Kept {
+  readonly checkpoint: LogCheckpoint
+  /** With the cosignature of a witness. */
+  readonly note: string
+  readonly receipt: Uint8Array | null
+}
+
+/** An anchor holds a head of more events than the one that it should keep. */
+class Ahead extends Error {
+  readonly size: number
+  constructor(size: number, head: SignedHead) {
+    super(
+      `it holds a head of ${size} events, and the log has ${head.size}; the log was cut or put back to an older ` +
+        'state: run keepup verify --anchors',
+    )
+    this.size = size
+  }
+}
 
 const SYSTEM: Actor = { kind: 'system', id: 'anchors' }
 /** How long the end waits for a running round, in ms. */
@@ -96,21 +117,23 @@ export class LogAnchors {
   }
 
   async #one(anchor: string, as: Anchor, head: SignedHead, state: ProofState | null, by: Actor): Promise<Anchored> {
-    const { signer, streams, keepers, clock, random } = this.#ports
-    const { size } = head
+    const { streams, clock, random } = this.#ports
+    let { size } = head
     try {
       const before = state?.anchored[anchor]
       const last = before?.origin === head.origin ? before.size : 0
-      const kept = await keepers[as.kind].keep(as, head, last, (old) => signer.consistency(old, size))
-      const { origin, root } = parseCheckpoint(splitNote(head.note).text)
+      const { checkpoint, ...kept } = await this.#keep(as, head, last, state)
+      size = checkpoint.size
+      const { origin, root } = checkpoint
       await streams.submit(
         proof,
         PROOF_ID,
         {
           kind: 'record',
           anchor,
+          addition: state?.additions[anchor] ?? 0,
           head: { origin, size, root: base64(root) },
-          checkpoint: kept.checkpoint,
+          checkpoint: kept.note,
           receipt: kept.receipt === null ? null : base64(kept.receipt),
         },
         { by, commandId: `anchor:${hex(random.bytes(16))}` },
@@ -122,6 +145,52 @@ export class LogAnchors {
       await this.#report(anchor, { message, at: clock.now() })
       return { anchor, size, ok: false, message }
     }
+  }
+
+  /**
+   * Leaves a head with an anchor, unless the anchor holds one that contradicts it: the log was then cut, put back to an
+   * older state, or written anew. Takes the latest head if another process left a later one with the anchor just now.
+   */
+  async #keep(as: Anchor, head: SignedHead, last: number, state: ProofState | null, isLatest = false): Promise<Kept> {
+    const { signer, keepers } = this.#ports
+    const checkpoint = parseCheckpoint(splitNote(head.note).text)
+    const consistency = async (old: number) => {
+      if (old > head.size) throw new Ahead(old, head)
+      return signer.consistency(old, head.size)
+    }
+    try {
+      const held = await this.#largest(as, head.origin, state)
+      if (held !== null) {
+        const proof = await consistency(held.size)
+        if (!verifyConsistency(held.size, head.size, held.root, checkpoint.root, proof))
+          throw new Error(
+            `it holds a head of ${held.size} events that the log of ${head.size} does not continue; the log was ` +
+              'written anew: run keepup verify --anchors',
+          )
+      }
+      const { checkpoint: note, receipt } = await keepers[as.kind].keep(as, head, last, consistency)
+      return { checkpoint, note, receipt }
+    } catch (error) {
+      if (isLatest || !(error instanceof Ahead)) throw error
+      const latest = await signer.latest()
+      if (latest === null || latest.origin !== head.origin || latest.size < error.size) throw error
+      return this.#keep(as, latest, last, state, true)
+    }
+  }
+
+  /** The largest head of an origin, signed by a key of it, that an anchor on this machine holds. */
+  async #largest({ kind, ...place }: Anchor, origin: string, state: ProofState | null): Promise<LogCheckpoint | null> {
+    const keys = (state?.origins ?? []).flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    for await (const note of this.#ports.keepers[kind].later?.(place, origin, 0) ?? []) {
+      try {
+        const opened = openCheckpoint(note, keys)
+        if (opened.origin === origin) return opened
+      } catch (error) {
+        // A process died while it wrote the file, or a key signed that the log does not know.
+        if (!(error instanceof ProofError)) throw error
+      }
+    }
+    return null
   }
 
   /** A failure that cannot be stored is still in the answer. */

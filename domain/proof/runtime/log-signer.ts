@@ -209,6 +209,14 @@ export class LogSigner {
     })
   }
 
+  /** Makes the stored tree again from the log and signs it. Returns the number of its events. */
+  rebuild(): Promise<number> {
+    return this.#mutex.run(async () => {
+      await this.#rebuild()
+      return (await this.#signed()).size
+    })
+  }
+
   /** Begins a new origin because no machine has the key of the current one. Returns the new verifier key. */
   beginAnew(by: Actor): Promise<string> {
     return this.#mutex.run(async () => {
@@ -376,7 +384,11 @@ export class LogSigner {
     this.#cancelAlarm?.()
     this.#cancelAlarm = null
     const { size } = this.#edge
-    if (this.#head?.size === size) return this.#head
+    if (this.#head?.size === size) {
+      // A rebuilt tree is stored also where no event follows the head.
+      if (this.#leaves.length > 0) await this.#store(null)
+      return this.#head
+    }
     const origin = key.key.name
     const note = signCheckpoint({ origin, size, root: edgeRoot(this.#edge) }, key)
     const head = { origin, size, note, at: clock.now() }

@@ -1,23 +1,22 @@
 import type { DamagedEvent } from '../../log/damage.ts'
-import type { Actor, Header, RecordedEvent } from '../../log/envelope.ts'
+import type { Actor, Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import type { LogLoss } from '../../log/loss/loss.ts'
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
-import { base64, equalBytes } from '../../log/proof/encoding.ts'
+import { base64, equalBytes, hashFromBase64 } from '../../log/proof/encoding.ts'
 import { openNote, parseVkey, splitNote } from '../../log/proof/note.ts'
 import { ProofError } from '../../log/proof/proof-error.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
-import type { BlobStore, EventLog } from '../../ports/index.ts'
 import type { SignedHead, TreeStore } from '../../ports/proof.ts'
-import { bodyOf } from '../../stream/runtime/bodies.ts'
-import type { ProofEvent } from '../events.ts'
-import { PROOF_STREAM, proof } from '../kind.ts'
+import type { ORIGIN_REASONS } from '../events.ts'
+import { PROOF_STREAM } from '../kind.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
+import { type FactStores, proofFacts } from './proof-facts.ts'
 import { StoredEdge, StoredTiles } from './stored-tiles.ts'
 
 /** A fault of the log's heads. `size`: the number of events that the head covers; null: no head is concerned. */
 export interface HeadProblem {
-  readonly code: 'HEAD' | 'KEY' | 'ANCHOR' | 'CUT' | 'TREE'
+  readonly code: 'HEAD' | 'KEY' | 'ANCHOR' | 'CHECKPOINT' | 'CUT' | 'TREE'
   readonly size: number | null
   readonly message: string
 }
@@ -26,18 +25,31 @@ export interface HeadProblem {
 export interface VerifiedHeads {
   readonly ok: boolean
   readonly events: number
-  /** The events that a valid signed head covers, and those that a recorded anchor covers. The rest is only chained. */
+  /** The events that a valid signed head covers. The rest is only chained. */
   readonly signed: number
+  /** The signed events that an anchor keeps a head of, according to the log. Its owner can write that alone. */
+  readonly recorded: number
+  /** The recorded events with evidence from outside: a head that an anchor holds now, or one that a witness cosigned. */
   readonly anchored: number
   readonly heads: number
-  readonly origins: readonly { readonly origin: string; readonly vkeys: readonly string[] }[]
+  readonly origins: readonly BegunOrigin[]
   /** Heads of origins that ended with an accepted loss and that the log no longer contains. */
   readonly superseded: number
   /** The accepted losses of the log, and what heads of before knew. */
   readonly losses: readonly LossAgainstHeads[]
   readonly problems: readonly HeadProblem[]
+  /** The checkpoint that the caller kept. `ok`: the log continues it. Absent: none was given. */
+  readonly checkpoint?: { readonly ok: boolean; readonly origin: string | null; readonly size: number | null }
   /** How far the same heads cover each stream, in the order of their first events. Absent: not asked for. */
   readonly streams?: readonly StreamCovered[]
+}
+
+/** `reason`: why it began, at the time `at`. Null: the facts about its beginning are lost. */
+export interface BegunOrigin {
+  readonly origin: string
+  readonly vkeys: readonly string[]
+  readonly reason: (typeof ORIGIN_REASONS)[number] | null
+  readonly at: string | null
 }
 
 /**
@@ -58,12 +70,14 @@ export interface StreamCovered {
 }
 
 interface Claim extends LogCheckpoint {
-  readonly what: 'HEAD' | 'ANCHOR'
+  readonly what: Evidence | 'CHECKPOINT' | 'AFTER'
   readonly name: string
 }
 
-interface Origin {
-  readonly origin: string
+/** A head that the log signed, one that an anchor keeps according to the log, and one with evidence from outside. */
+type Evidence = 'HEAD' | 'RECORDED' | 'ANCHOR'
+
+interface Origin extends BegunOrigin {
   readonly vkeys: string[]
   /** The number of the accepted loss that ended the origin; null: none did. */
   loss: number | null
@@ -81,10 +95,7 @@ const lastKept = ({ loss: { end, gaps } }: AcceptedLoss): number => Math.min(end
 
 const PAGE = 500
 
-export interface HeadStores {
-  readonly log: EventLog
-  /** Large facts, such as an anchor with a long receipt, have their bodies here. */
-  readonly blobs: BlobStore
+export interface HeadStores extends FactStores {
   readonly store: TreeStore | null
   readonly acceptedLosses: readonly AcceptedLoss[]
 }
@@ -95,50 +106,89 @@ export interface AcceptedLoss {
   readonly loss: Pick<LogLoss, 'end' | 'gaps' | 'reason'>
 }
 
+/** A checkpoint that an anchor holds. `vkey`: the key of the witness that must have cosigned it. */
+export interface HeldCheckpoint {
+  readonly anchor: string
+  readonly checkpoint: string
+  readonly vkey?: string | undefined
+}
+
+/** `checkpoint`: a note that the caller kept. `vkeys`: keys of the log from elsewhere; the log must have used them. */
+export interface HeadWishes {
+  readonly perStream?: boolean
+  readonly checkpoint?: string | undefined
+  readonly vkeys?: readonly string[] | undefined
+}
+
 /**
- * Compares the log with every signed head, every recorded anchor, the facts about keys and the stored tree. `outside`: checkpoints read
- * from the anchors. Reads the header of each event once; the memory grows with the number of heads, and of streams if
- * `perStream`. Rejects with `LOG_NEWER` at an event of a newer version.
+ * Compares the log with every signed head, every recorded anchor, the facts about keys and the stored tree. `outside`:
+ * checkpoints read from the anchors. Reads the header of each event once; the memory grows with the number of heads, and
+ * of streams if `perStream`. Rejects with `LOG_NEWER` at an event of a newer version.
  */
 export async function verifyHeads(
   { log, store, acceptedLosses, blobs }: HeadStores,
-  outside: readonly { readonly anchor: string; readonly checkpoint: string }[] = [],
-  perStream = false,
+  outside: readonly HeldCheckpoint[] = [],
+  { perStream = false, checkpoint, vkeys = [] }: HeadWishes = {},
 ): Promise<VerifiedHeads> {
   const problems: HeadProblem[] = []
-  const { origins, anchors, witnesses } = await factsOf({ log, blobs }, acceptedLosses.length, problems)
-  const claims: Claim[] = []
+  const { origins, anchors, afters, isPending } = await factsOf({ log, blobs }, acceptedLosses.length, problems)
+  const claims: Claim[] = [...afters]
+  for (const vkey of vkeys)
+    if (!origins.some((one) => one.vkeys.includes(vkey))) {
+      const message = `the log never signed with ${vkey}: it was written anew with other keys, or the key is of another log`
+      problems.push({ code: 'KEY', size: null, message })
+    }
   // A loss can have cut the facts about the keys of the origins before it.
   const isCut = (origin: string | null) =>
-    origins.some(({ loss }) => loss !== null) && origins.every((one) => one.loss !== null || one.origin !== origin)
+    (isPending || origins.some(({ loss }) => loss !== null)) &&
+    origins.every((one) => one.loss !== null || one.origin !== origin)
   const losses = acceptedLosses.map((accepted): Loss => ({ accepted, last: lastKept(accepted), kept: 0, head: null }))
-  let superseded = 0
-  const supersede = (name: string, size: number, loss: number | null) => {
-    superseded += 1
-    const ended = losses[loss ?? losses.length - 1]
-    if (ended !== undefined && size >= (ended.head?.size ?? 0)) ended.head = { name, size }
-  }
+  const superseded: (Pick<Claim, 'what' | 'name' | 'size'> & { readonly loss: number | null })[] = []
+  const supersede = ({ what, name, size }: Pick<Claim, 'what' | 'name' | 'size'>, loss: number | null) =>
+    void superseded.push({ what, name, size, loss })
   const claim = (what: Claim['what'], name: string, note: string, size: number | null = null) => {
     const opened = opening(note, origins)
+    const code = codeOf(what)
     if ('message' in opened) {
-      if (opened.isUnsigned && isCut(opened.origin)) supersede(name, opened.size ?? 0, null)
-      else problems.push({ code: what, size: opened.size, message: `${name}: ${opened.message}` })
+      if (opened.isUnsigned && isCut(opened.origin)) supersede({ what, name, size: opened.size ?? 0 }, null)
+      else problems.push({ code, size: opened.size, message: `${name}: ${opened.message}` })
     } else if (size !== null && size !== opened.size)
-      problems.push({ code: what, size, message: `${name}: its note covers ${opened.size} events` })
+      problems.push({ code, size, message: `${name}: its note covers ${opened.size} events` })
     else claims.push({ what, name, ...opened })
   }
   let heads = 0
+  let missing = 0
   for await (const head of headsOf(store)) {
     heads += 1
+    if (head.number !== heads + missing) {
+      const [first, last] = [heads + missing, head.number - 1]
+      const which = first === last ? `head number ${first} is` : `heads number ${first} to ${last} are`
+      problems.push({ code: 'HEAD', size: null, message: `the ${which} missing: somebody removed signed heads` })
+      missing = head.number - heads
+    }
     claim('HEAD', `the head of ${head.size} events`, head.note, head.size)
   }
-  const anchored = (name: string, vkey: string | undefined, checkpoint: string) => {
-    if (vkey === undefined || isCosigned(checkpoint, vkey)) claim('ANCHOR', name, checkpoint)
+  const anchored = (name: string, vkey: string | undefined, checkpoint: string, what: Evidence = 'ANCHOR') => {
+    if (vkey === undefined || isCosigned(checkpoint, vkey)) claim(what, name, checkpoint)
     else problems.push({ code: 'ANCHOR', size: null, message: `${name} has no valid cosignature of its witness` })
   }
-  for (const { anchor, vkey, checkpoint } of anchors) anchored(`the anchor ${anchor}`, vkey, checkpoint)
-  for (const { anchor, checkpoint } of outside)
-    anchored(`the head that the anchor ${anchor} holds`, witnesses.get(anchor), checkpoint)
+  // Whoever has the key can write that an anchor keeps a head. Only a witness can make its cosignature.
+  for (const { anchor, vkey, checkpoint } of anchors)
+    anchored(`the anchor ${anchor}`, vkey, checkpoint, vkey === undefined ? 'RECORDED' : 'ANCHOR')
+  for (const { anchor, checkpoint, vkey } of outside)
+    anchored(`the head that the anchor ${anchor} holds`, vkey, checkpoint)
+  const kept = checkpoint === undefined ? null : opening(checkpoint, origins, vkeys)
+  if (kept !== null) {
+    const { origin, size } = kept
+    const message =
+      'message' in kept
+        ? kept.message
+        : origins.some((one) => one.origin === origin)
+          ? null
+          : `the log never had the name ${origin}`
+    if (message === null) claims.push({ what: 'CHECKPOINT', name: KEPT, ...(kept as LogCheckpoint) })
+    else problems.push({ code: 'CHECKPOINT', size, message: `${KEPT}: ${message}` })
+  }
   if (anchors.length > 0 && heads === 0 && store !== null)
     problems.push({
       code: 'HEAD',
@@ -147,19 +197,28 @@ export async function verifyHeads(
     })
   claims.sort((a, b) => a.size - b.size)
 
-  const proved = { HEAD: 0, ANCHOR: 0 }
+  const proved = { HEAD: 0, RECORDED: 0, ANCHOR: 0 }
   const streams = perStream ? new CoveredStreams() : null
-  const tiles = store && new StoredTiles(store)
   const stored = store && (await StoredEdge.of(store))
+  const tiles = store && new StoredTiles(store, stored?.size ?? 0)
   const lossOf = ({ origin }: Claim) => origins.find((one) => one.origin === origin && one.loss !== null)?.loss ?? null
+  // No position is missing among the events so far.
+  let isDense = true
+  let firstPosition: number | null = null
+  // Every accepted loss began after the head, so the loss excuses no difference. Positions of event stores are not dense,
+  // so a cut stream leaves no gap there.
+  const isKept = (one: Claim): boolean => isDense && losses.slice(lossOf(one)!).every(({ kept }) => kept >= one.size)
   const compare = (one: Claim, edge: Edge | null) => {
     if (edge !== null && equalBytes(one.root, edgeRoot(edge))) {
+      if (one.what === 'CHECKPOINT' || one.what === 'AFTER') return
       proved[one.what] = one.size
       streams?.cover(one.what)
-    } else if (lossOf(one) !== null) supersede(one.name, one.size, lossOf(one))
-    else
+    } else if (one.what !== 'CHECKPOINT' && lossOf(one) !== null && !isKept(one)) {
+      // The head itself is named with what it knew, if anything still holds it.
+      if (one.what !== 'AFTER') supersede(one, lossOf(one))
+    } else
       problems.push({
-        code: edge === null ? 'CUT' : one.what,
+        code: edge === null && one.what !== 'CHECKPOINT' ? 'CUT' : codeOf(one.what),
         size: one.size,
         message:
           edge === null
@@ -179,10 +238,12 @@ export async function verifyHeads(
     for (const event of page) {
       const grown = appendLeaves(edge, [eventLeaf(event.hash)])
       edge = grown.edge
-      const comparing = tiles?.add(grown.completed)
+      const comparing = tiles?.add(event.position, grown.completed)
       if (comparing) await comparing
       stored?.compare(edge)
       streams?.add(event.header.stream)
+      firstPosition ??= event.position
+      isDense &&= event.position === firstPosition + edge.size - 1
       for (const one of losses) if (event.position <= one.last) one.kept = edge.size
       for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)
     }
@@ -190,48 +251,83 @@ export async function verifyHeads(
   for (; next < claims.length; next += 1) compare(claims[next]!, null)
   for (const [at, one] of problems.entries())
     if (one.code === 'HEAD' && one.size !== null && one.size > edge.size) problems[at] = { ...one, code: 'CUT' }
+  for (const { what, name, size, loss } of superseded) {
+    // A loss that cut the key of a head kept fewer events than the head covers.
+    const at = loss ?? losses.findLastIndex(({ kept }) => kept < size)
+    if (isDense && at === -1 && size > 0)
+      problems.push({
+        code: codeOf(what),
+        size,
+        message: `${name}: no key of the log signed it, and no accepted loss explains that: each one kept more events`,
+      })
+    const ended = losses.at(at)
+    if (ended !== undefined && size >= (ended.head?.size ?? 0)) ended.head = { name, size }
+  }
   await tiles?.end()
   // A log that was changed gives other hashes than the stored tree has.
-  if (problems.length === 0) problems.push(...treeProblems(tiles?.faults ?? [], stored?.isSound !== false))
+  if (problems.length === 0) {
+    problems.push(...treeProblems(tiles?.faults ?? [], stored?.isSound !== false))
+    // An accepted loss removes the tree until the next signature.
+    if (store !== null && heads > 0 && !isPending && (await stored?.isMissing(store)))
+      problems.push(treeProblem('no tree is stored, but signed heads are'))
+  }
   return {
     ok: problems.length === 0,
     events: edge.size,
-    signed: Math.max(proved.HEAD, proved.ANCHOR),
-    anchored: proved.ANCHOR,
+    ...nested(proved),
     heads,
-    origins: origins.map(({ origin, vkeys }) => ({ origin, vkeys })),
-    superseded,
+    origins: origins.map(({ loss: _, ...origin }) => origin),
+    superseded: superseded.length,
     losses: losses.map(({ accepted: { event, loss }, kept, head }) => ({
       ...{ by: event.header.actor, at: event.header.timestamp, reason: loss.reason ?? null },
       ...{ kept, head },
     })),
     problems: problems.slice(0, MAX_PROBLEMS),
+    ...(kept !== null && {
+      checkpoint: {
+        ok: !problems.some(({ code }) => code === 'CHECKPOINT'),
+        origin: kept.origin,
+        size: kept.size,
+      },
+    }),
     ...(streams !== null && { streams: streams.all() }),
   }
 }
 
+const KEPT = 'the checkpoint that you kept'
+
+const CODES = { HEAD: 'HEAD', AFTER: 'HEAD', RECORDED: 'ANCHOR', ANCHOR: 'ANCHOR', CHECKPOINT: 'CHECKPOINT' } as const
+const codeOf = (what: Claim['what']): HeadProblem['code'] => CODES[what]
+
+/** Anchored events are recorded as such, and anchored heads are signed. */
+const nested = ({ HEAD, RECORDED, ANCHOR }: Readonly<Record<Evidence, number>>) => {
+  const recorded = Math.max(RECORDED, ANCHOR)
+  return { signed: Math.max(HEAD, recorded), recorded, anchored: ANCHOR }
+}
+
 const treeProblems = (hashes: readonly string[], isEdgeSound: boolean): HeadProblem[] =>
-  [...hashes, ...(isEdgeSound ? [] : ['the stored edge of the tree is not the one of the log'])].map((fault) => ({
-    ...{ code: 'TREE', size: null },
-    message: `${fault}; proofs of events fail: restore the tree from a backup`,
-  }))
+  [...hashes, ...(isEdgeSound ? [] : ['the stored edge of the tree is not the one of the log'])].map(treeProblem)
+
+const treeProblem = (fault: string): HeadProblem => ({
+  ...{ code: 'TREE', size: null },
+  message: `${fault}; proofs of events fail: "keepup call rebuildProofTree" makes the tree from the log`,
+})
 
 /** Counts the events of each stream that heads cover, in one pass over the log: each event is looked at three times. */
 class CoveredStreams {
-  readonly #streams = new Map<string, { events: number; HEAD: number; ANCHOR: number }>()
-  /** The streams with events after the last head, and after the last anchored one. */
-  readonly #since = { HEAD: new Set<string>(), ANCHOR: new Set<string>() }
+  readonly #streams = new Map<string, { events: number } & Record<Evidence, number>>()
+  /** The streams with events after the last head of each kind. */
+  readonly #since = { HEAD: new Set<string>(), RECORDED: new Set<string>(), ANCHOR: new Set<string>() }
 
   add(stream: string): void {
-    const counts = this.#streams.get(stream) ?? { events: 0, HEAD: 0, ANCHOR: 0 }
+    const counts = this.#streams.get(stream) ?? { events: 0, HEAD: 0, RECORDED: 0, ANCHOR: 0 }
     counts.events += 1
     this.#streams.set(stream, counts)
-    this.#since.HEAD.add(stream)
-    this.#since.ANCHOR.add(stream)
+    for (const since of Object.values(this.#since)) since.add(stream)
   }
 
   /** A head covers all events so far. */
-  cover(what: 'HEAD' | 'ANCHOR'): void {
+  cover(what: Evidence): void {
     for (const stream of this.#since[what]) {
       const counts = this.#streams.get(stream)!
       counts[what] = counts.events
@@ -240,16 +336,16 @@ class CoveredStreams {
   }
 
   all(): StreamCovered[] {
-    return [...this.#streams].map(([stream, { events, HEAD, ANCHOR }]) => ({
-      stream,
-      proof: coverageOf(events, Math.max(HEAD, ANCHOR), ANCHOR),
-    }))
+    return [...this.#streams].map(([stream, { events, ...counts }]) => {
+      const { signed, recorded, anchored } = nested(counts)
+      return { stream, proof: coverageOf(events, signed, recorded, anchored) }
+    })
   }
 }
 
 const MAX_PROBLEMS = 100
 
-async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead> {
+async function* headsOf(store: TreeStore | null): AsyncGenerator<SignedHead & { readonly number: number }> {
   for (let after = 0; store !== null; ) {
     const page = await store.heads(after, PAGE)
     yield* page
@@ -266,9 +362,10 @@ interface Unopened {
   readonly size: number | null
 }
 
-function opening(note: string, origins: readonly Origin[]): LogCheckpoint | Unopened {
+/** `trusted`: keys to open the note with instead of those of the origins; empty: none. */
+function opening(note: string, origins: readonly Origin[], trusted: readonly string[] = []): LogCheckpoint | Unopened {
   try {
-    const keys = origins.flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    const keys = (trusted.length > 0 ? trusted : origins.flatMap(({ vkeys }) => vkeys)).map(parseVkey)
     const { origin, size, root } = openCheckpoint(note, keys)
     return { origin, size, root }
   } catch (error) {
@@ -287,66 +384,61 @@ function opening(note: string, origins: readonly Origin[]): LogCheckpoint | Unop
 async function factsOf(stores: Pick<HeadStores, 'log' | 'blobs'>, acceptedLosses: number, problems: HeadProblem[]) {
   const origins: Origin[] = []
   const anchors: { anchor: string; vkey: string | undefined; checkpoint: string }[] = []
+  /** The heads after which origins began. */
+  const afters: Claim[] = []
   /** The keys of the anchors that are witnesses. */
   const witnesses = new Map<string, string | undefined>()
   let losses = 0
-  for await (const page of stores.log.read(PROOF_STREAM)) {
-    for (const recorded of page) {
-      if (recorded.erased) continue
-      const event = await decoded(stores, recorded)
-      if (event instanceof Error) {
-        const message = `${PROOF_STREAM}@${recorded.header.revision}: ${event.message}`
-        problems.push({ code: 'KEY', size: null, message })
-        continue
-      }
-      if (event.type === 'log_key_created') {
-        const { origin, vkey, reason, after } = event.body
-        // The loss may have removed the previous origin's facts.
-        if (after !== null && !origins.some((one) => one.origin === after.origin))
-          origins.push({ origin: after.origin, vkeys: [], loss: null })
-        if (reason === 'loss') {
-          // Heads of earlier origins may cover lost events.
-          if (losses < acceptedLosses) for (const one of origins) one.loss ??= losses
-          else
-            problems.push({ code: 'KEY', size: null, message: `${origin} began after a loss that nobody has accepted` })
-        }
-        if (reason === 'loss') losses += 1
-        origins.push({ origin, vkeys: [vkey], loss: null })
-      } else if (event.type === 'log_key_rotated') {
-        const last = origins.at(-1)
-        const { vkey, note } = event.body
-        if (last === undefined || !isRotation(last, vkey, note))
-          problems.push({ code: 'KEY', size: null, message: `the new key ${vkey} is not signed by the key before it` })
-        else last.vkeys.push(vkey)
-      } else if (event.type === 'anchor_added') witnesses.set(event.body.anchor, event.body.vkey)
-      else if (event.type === 'anchor_made') {
-        const { anchor, checkpoint, size, root } = event.body
-        const said = opening(checkpoint, origins)
-        if ('message' in said || (said.size === size && base64(said.root) === root))
-          anchors.push({ anchor, vkey: witnesses.get(anchor), checkpoint })
+  for await (const { recorded, event } of proofFacts(stores)) {
+    if (event instanceof Error) {
+      const message = `${PROOF_STREAM}@${recorded.header.revision}: ${event.message}`
+      problems.push({ code: 'KEY', size: null, message })
+      continue
+    }
+    if (event.type === 'log_key_created') {
+      const { origin, vkey, reason, after } = event.body
+      if (reason === 'first' && origins.length > 0)
+        problems.push({ code: 'KEY', size: null, message: `${origin} began as the first name, but others are older` })
+      // The loss may have removed the previous origin's facts.
+      if (after !== null && !origins.some((one) => one.origin === after.origin))
+        origins.push({ origin: after.origin, vkeys: [], reason: null, at: null, loss: null })
+      if (reason === 'loss') {
+        // Heads of earlier origins may cover lost events.
+        if (losses < acceptedLosses) for (const one of origins) one.loss ??= losses
         else
-          problems.push({
-            code: 'ANCHOR',
-            size,
-            message: `the anchor ${anchor} names another head than its checkpoint`,
-          })
+          problems.push({ code: 'KEY', size: null, message: `${origin} began after a loss that nobody has accepted` })
       }
+      if (reason === 'loss') losses += 1
+      if (after !== null)
+        afters.push({
+          ...{ what: 'AFTER', name: `the head after which ${origin} began` },
+          ...{ origin: after.origin, size: after.size, root: hashFromBase64(after.root) },
+        })
+      origins.push({ origin, vkeys: [vkey], reason, at: recorded.header.timestamp, loss: null })
+    } else if (event.type === 'log_key_rotated') {
+      const last = origins.at(-1)
+      const { vkey, note } = event.body
+      if (last === undefined || !isRotation(last, vkey, note))
+        problems.push({ code: 'KEY', size: null, message: `the new key ${vkey} is not signed by the key before it` })
+      else last.vkeys.push(vkey)
+    } else if (event.type === 'anchor_added') witnesses.set(event.body.anchor, event.body.vkey)
+    else if (event.type === 'anchor_made') {
+      const { anchor, checkpoint, size, root } = event.body
+      const said = opening(checkpoint, origins)
+      if ('message' in said || (said.size === size && base64(said.root) === root))
+        anchors.push({ anchor, vkey: witnesses.get(anchor), checkpoint })
+      else
+        problems.push({
+          code: 'ANCHOR',
+          size,
+          message: `the anchor ${anchor} names another head than its checkpoint`,
+        })
     }
   }
-  return { origins, anchors, witnesses }
-}
-
-async function decoded(
-  stores: Pick<HeadStores, 'log' | 'blobs'>,
-  recorded: RecordedEvent,
-): Promise<ProofEvent | Error> {
-  try {
-    const event = proof.decode(recorded.header, await bodyOf(stores, recorded)) as ProofEvent
-    const fault = proof.fault(event)
-    return fault === null ? event : new Error(fault)
-  } catch (error) {
-    return error as Error
-  }
+  // The next signature begins the origin after the loss. Until then, heads of the present one may cover lost events.
+  const isPending = losses < acceptedLosses
+  if (isPending) for (const one of origins) one.loss ??= losses
+  return { origins, anchors, afters, isPending }
 }
 
 function isCosigned(checkpoint: string, vkey: string): boolean {

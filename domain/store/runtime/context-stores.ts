@@ -1,4 +1,3 @@
-import type { Actor } from '../../log/envelope.ts'
 import { hex } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
@@ -13,7 +12,7 @@ import { context, contextStream } from '../aggregate.ts'
 import { noStore, variableNotFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import { ContextStore } from './store.ts'
-import { StreamVariables, valueAt } from './stream-variables.ts'
+import { type Author, StreamVariables, valueAt } from './stream-variables.ts'
 
 export interface ContextPorts extends StreamPorts {
   /** Replaces all secret values of this installation with references. Resolves when the references are durable. */
@@ -32,7 +31,7 @@ export class ContextStores {
   }
 
   /** Opens a store by name. Throws `INVALID_VARIABLE` for an invalid name. */
-  open(store: string, by: Actor): ContextStore {
+  open(store: string, by: Author): ContextStore {
     const { hide, ...ports } = this.#ports
     return new ContextStore(new StreamVariables({ ports, store, by, hide }))
   }

@@ -15,11 +15,14 @@ import type { ContextState } from '../state.ts'
 import { STORE_NAME } from '../variable.ts'
 import type { Variables } from './variables.ts'
 
+/** The author of changes. As a function: checks the rights before each read and change, and rejects without them. */
+export type Author = Actor | ((change: boolean) => Promise<Actor>)
+
 export interface StreamVariablesOptions {
   readonly ports: StreamPorts
   /** The store's name: lower-case letters, digits, "-" and "_". */
   readonly store: string
-  readonly by: Actor
+  readonly by: Author
   /** Redacts secrets. Resolves when the references are durable. */
   hide(value: Json): Promise<Json>
 }
@@ -72,13 +75,20 @@ export class StreamVariables implements Variables {
     return held && valueAt(this.#options.ports, this.store, key, held.revision)
   }
 
+  async #author(change: boolean): Promise<Actor> {
+    const { by } = this.#options
+    return typeof by === 'function' ? by(change) : by
+  }
+
   async #state(): Promise<ContextState | null> {
+    await this.#author(false)
     await this.#mailbox.refresh()
     return this.#mailbox.state
   }
 
   async #submit(command: ContextCommand, { runId }: Caused = {}): Promise<void> {
-    const { by, ports } = this.#options
+    const by = await this.#author(true)
+    const { ports } = this.#options
     const commandId = `${this.store}.${command.kind}.${base32(ports.random.bytes(10))}`
     await this.#mailbox.submit(command, { by, commandId, ...(runId !== undefined && { runId }) }, { fact: false })
   }

@@ -3,20 +3,20 @@ import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
 import { sealedBody } from '../../log/seal.ts'
 import type { EventLog } from '../../ports/index.ts'
-import type { Stores } from './ports.ts'
+import type { ReadStores } from './ports.ts'
 
 /** An event's inline body without its salt; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
 export const inlineBody = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
 
 /** An event's body without its salt, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
-export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
+export async function bodyOf(stores: ReadStores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
   return inlineBody(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
 }
 
 /** {@link bodyOf}; null when the body was erased, even after the event was read. */
-export async function bodyUnlessErased(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array | null> {
+export async function bodyUnlessErased(stores: ReadStores, recorded: RecordedEvent): Promise<Uint8Array | null> {
   if (recorded.erased) return null
   try {
     return await bodyOf(stores, recorded)

@@ -2,7 +2,7 @@ import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import type { Head } from '../../ports/index.ts'
 import type { Decoding, StreamEvent } from '../aggregate.ts'
 import { bodyUnlessErased, erasedError, inlineBody } from './bodies.ts'
-import type { Stores } from './ports.ts'
+import type { ReadStores } from './ports.ts'
 import { Residues } from './residues.ts'
 
 /** A decoded event with its recorded form. */
@@ -17,7 +17,7 @@ export interface Remembered<Event> {
  * event of each stream.
  */
 export async function* history<Event extends StreamEvent>(
-  stores: Stores,
+  stores: ReadStores,
   decoding: Decoding<Event>,
   stream: string,
   { from = 0, to = Number.POSITIVE_INFINITY, types }: HistoryOptions = {},
@@ -43,7 +43,7 @@ export interface HistoryOptions {
 
 /** The first event of a stream. Null: the stream does not exist. */
 export async function firstOf<Event extends StreamEvent>(
-  stores: Stores,
+  stores: ReadStores,
   decoding: Decoding<Event>,
   stream: string,
 ): Promise<Event | null> {
@@ -53,7 +53,7 @@ export async function firstOf<Event extends StreamEvent>(
 
 /** The events of a stream itself, without inherited ones. `from`, `to`: revisions, inclusive. */
 export async function* ownHistory<Event extends StreamEvent>(
-  stores: Stores,
+  stores: ReadStores,
   decoding: Decoding<Event>,
   stream: string,
   from: number,

@@ -1,9 +1,16 @@
 import type { BlobIntents, BlobStore, Clock, EventLog, Random, RequestCache, SnapshotStore } from '../../ports/index.ts'
+import type { Holds } from './erasure/types.ts'
 
 /** The stores of a stream's events and of their large bodies. */
 export interface Stores {
   readonly log: EventLog
   readonly blobs: BlobStore
+}
+
+/** The part of the stores that reading a history needs. */
+export interface ReadStores {
+  readonly log: Pick<EventLog, 'read' | 'erases'>
+  readonly blobs: Pick<BlobStore, 'get'>
 }
 
 export interface StreamPorts extends Stores {
@@ -12,6 +19,8 @@ export interface StreamPorts extends Stores {
   readonly snapshots?: SnapshotStore
   /** Answers of models, which may contain erased text; absent: there is no cache. */
   readonly cache?: Pick<RequestCache, 'clear'>
+  /** Legal holds; absent: nothing can be held. */
+  readonly holds?: Holds
   readonly clock: Clock
   readonly random: Random
   /** Maximum time to retry saving an outcome, ms. */

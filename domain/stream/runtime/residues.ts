@@ -3,7 +3,7 @@ import { LogError } from '../../log/errors.ts'
 import type { Decoding, StreamEvent } from '../aggregate.ts'
 import { erasureEvents, RESIDUE, type Residue } from '../erasure.ts'
 import { bodyOf } from './bodies.ts'
-import type { Stores } from './ports.ts'
+import type { ReadStores } from './ports.ts'
 
 /**
  * The residues of a stream's erased bodies. Reads the residues on first use. If one is missing, reads the events that
@@ -12,7 +12,7 @@ import type { Stores } from './ports.ts'
 export class Residues<Event extends StreamEvent> {
   /** The revisions of the `residue` events of another shape, which keepup never writes. They restore nothing. */
   readonly malformed = new Set<number>()
-  private readonly stores: Stores
+  private readonly stores: ReadStores
   private readonly decoding: Decoding<Event>
   private readonly stream: string
   private readonly found = new Map<number, Residue>()
@@ -20,7 +20,7 @@ export class Residues<Event extends StreamEvent> {
   private from = Number.POSITIVE_INFINITY
   private next = 0
 
-  constructor(stores: Stores, decoding: Decoding<Event>, stream: string) {
+  constructor(stores: ReadStores, decoding: Decoding<Event>, stream: string) {
     this.stores = stores
     this.decoding = decoding
     this.stream = stream

@@ -1,4 +1,5 @@
 import type { Block } from '../../../domain/calls/content.ts'
+import { type PlannedCall, type SentSecret, sentSecrets } from '../../../domain/calls/events/event-parts.ts'
 import { callArguments } from '../../../domain/calls/requested-calls.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import type { Json, JsonObject } from '../../../domain/log/json.ts'
@@ -25,31 +26,55 @@ export async function argumentsOf(
   return asked ? callArguments(asked) : null
 }
 
+/** The subject of an approval, and the secrets that the call would send. */
+export interface ApprovalSubject {
+  readonly arguments: JsonObject | null
+  readonly secrets: readonly SentSecret[]
+}
+
 /** The subject of an approval: the arguments of its call, or the permission that an external agent asks for. */
-export const approvalArguments = async (
-  sources: EventSources,
-  row: ApprovalWithArguments,
-): Promise<JsonObject | null> =>
-  (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
-  (await outsideInput(sources, row.agent_id, row.call_requested_revision ?? row.requested_revision))
+export async function approvalSubject(sources: EventSources, row: ApprovalWithArguments): Promise<ApprovalSubject> {
+  const { agent_id: agentId, call_requested_revision: revision, block } = row
+  const answer = revision === null ? null : await readEvent(sources, agentId, revision).catch(unlessFound)
+  const found = answer?.type === 'model_call_end' ? answer.body : null
+  const asked = block === null ? undefined : found?.content[block]
+  if (asked !== undefined)
+    return { arguments: callArguments(asked), secrets: secretsOf(found?.calls.find((call) => call.block === block)) }
+  const outside = await outsideCall(sources, agentId, revision ?? row.requested_revision)
+  return { arguments: outside?.input ?? null, secrets: secretsOf(outside?.planned) }
+}
+
+const secretsOf = (planned: PlannedCall | undefined) => (planned === undefined ? [] : sentSecrets(planned))
 
 /**
  * The input of an external agent's permission request, or of its call to a keepup tool, from the event that records it;
  * null: erased, or another type of event.
  */
-export async function outsideInput(
+export const outsideInput = async (
   sources: EventSources,
   agentId: string,
   revision: number | null,
-): Promise<JsonObject | null> {
+): Promise<JsonObject | null> => (await outsideCall(sources, agentId, revision))?.input ?? null
+
+async function outsideCall(
+  sources: EventSources,
+  agentId: string,
+  revision: number | null,
+): Promise<{ readonly input: JsonObject; readonly planned?: PlannedCall } | null> {
   if (revision === null) return null
   for await (const [event] of sources.log.read(externalStream(agentId), { from: revision, limit: 1 })) {
     if (event === undefined || !ASKING.has(event.header.type)) return null
     const bytes = await bodyBytes(event, sources)
     if (bytes === null || 'poison' in bytes) return null
-    const body = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input?: Json; readonly content?: [Block] }
-    const input = body.content === undefined ? (body.input ?? null) : callArguments(body.content[0])
-    return input !== null && typeof input === 'object' && !Array.isArray(input) ? (input as JsonObject) : { input }
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as {
+      readonly input?: Json
+      readonly content?: [Block]
+      readonly calls?: [PlannedCall]
+    }
+    const given = body.content === undefined ? (body.input ?? null) : callArguments(body.content[0])
+    const isObject = given !== null && typeof given === 'object' && !Array.isArray(given)
+    const input = isObject ? (given as JsonObject) : { input: given }
+    return { input, ...(body.calls && { planned: body.calls[0] }) }
   }
   return null
 }

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { historySql } from '../../engine/schema/views.ts'
+import { historySql } from '../../engine/schema/history-sql.ts'
 
 // CheckpointManager (seed 000, 5.5): lists and finds checkpoints. Their state comes from a fold of the log.
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { historySql } from '../../engine/schema/views.ts'
+import { historySql } from '../../engine/schema/history-sql.ts'
 
 /** The current phase of each agent of the given runs. A fork without its own phase change has its source's phase. */
 export async function phasesOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, string | null>> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
-import { historySql } from '../../engine/schema/views.ts'
+import { historySql } from '../../engine/schema/history-sql.ts'
 
 /** A child that ended before the fork, as recorded by the source. It belongs to the source's run. */
 export interface RecordedChild {

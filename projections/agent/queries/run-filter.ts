@@ -81,6 +81,7 @@ function runsOfPerson(person: string): RawBuilder<unknown> {
   return sql`select id from runs where created_by in ${said}
     union all select run_id from inputs where ${sql.ref('by')} in ${said}
     union all select run_id from approvals where decided_by in ${said}
+    union all select run_id from approval_supports where ${sql.ref('by')} in ${said}
     union all select run_id from standing_approvals where ${sql.ref('by')} in ${said}`
 }
 

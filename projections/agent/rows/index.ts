@@ -7,6 +7,7 @@ import { approvals, standingApprovals } from './approvals.ts'
 import { referenceOf, withCallArguments } from './arguments.ts'
 import { artifactRows } from './artifact-rows.ts'
 import { checkpointRows } from './checkpoint-rows.ts'
+import { decisions, supports } from './decisions.ts'
 import { decodeAgentEvent } from './decode.ts'
 import type { ProjectedEvent } from './event.ts'
 import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
@@ -36,6 +37,8 @@ const rules: readonly ((event: ProjectedEvent) => Change[])[] = [
   checkpointRows,
   artifactRows,
   approvals,
+  decisions,
+  supports,
   standingApprovals,
   permissions,
   tasks,

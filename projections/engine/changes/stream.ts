@@ -7,14 +7,14 @@ import { type Change, changesIn } from './change.ts'
 
 const { put, remove } = changesIn<typeof streamTables>()
 
-/** Changes of `erasures`: erased bodies, with actor and reason. */
+/** Changes of `erasures`: erased bodies, with actor, reason and its code. */
 export function erasures(event: RecordedEvent): Change[] {
   const { stream, revision, actor, timestamp } = event.header
   const changes: Change[] = []
   if (event.erased) changes.push(put('erasures', { stream, revision }, { seen: 1 }))
   const fact = erasedFact(event)
   if (fact === null) return changes
-  const columns = { reason: fact.reason, by: actorText(actor), at: timestamp }
+  const columns = { code: fact.code, reason: fact.reason, by: actorText(actor), at: timestamp }
   for (const { revision } of fact.bodies) changes.push(put('erasures', { stream, revision }, columns))
   return changes
 }

@@ -109,6 +109,29 @@ export interface WaitingRow {
   tool_call_id: string | null
 }
 
+/** How a call was decided; see agent/decisions-view.ts. */
+export interface CallDecisionRow {
+  call_id: string
+  run_id: string
+  agent_id: string
+  tool: string | null
+  effect: string | null
+  decision: 'pending' | 'allowed' | 'denied' | 'expired' | 'undecided' | 'erased'
+  method: 'person' | 'standing_approval' | 'permission' | 'policy' | null
+  rule: string | null
+  principal: string | null
+  claimed: number
+  policy_hash: string | null
+  shown_hash: string | null
+  /** How many people must approve. */
+  needed: number
+  asked_at: string | null
+  decided_at: string | null
+  /** Of the first event about the decision. */
+  first_revision: number
+  position: number
+}
+
 export type EventRow = SpecRow<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {
@@ -122,4 +145,5 @@ export type Database = { [T in TableName]: Row<T> } & {
   artifacts: ArtifactColumns
   checkpoint_facts: CheckpointFactsRow
   waiting: WaitingRow
+  call_decisions: CallDecisionRow
 }

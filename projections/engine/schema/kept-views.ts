@@ -2,10 +2,10 @@ import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/transc
 import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
-import { historySql } from './views.ts'
+import { historySql } from './history-sql.ts'
 
 // The views and functions of PostgreSQL for the seed's `events` and `checkpoints`, over the table `event_rows`. The
-// views contain text constants of the domain: a change of a constant changes the meaning of the rows (MEANING in
+// views contain text constants of the domain: a change of a constant changes the meaning of the rows (ROW_MEANING in
 // schema/migrations.ts).
 
 // PostgreSQL stores an escaped NUL in JSON text but cannot parse it, so the views replace it with U+FFFD. (An escaped

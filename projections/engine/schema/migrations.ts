@@ -9,22 +9,32 @@ import { ownTables } from './own-tables.ts'
 import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
-/** The kinds of streams whose tables a later version than 1 creates. */
-const LATER = ['access'] as const
-
-const tablesOf = (kind: string): readonly string[] => Object.keys(KINDS.get(kind)!.tables)
+/** The tables that a later version than 1 creates, by version, from 2 on. */
+const LATER: readonly (readonly string[])[] = [
+  ['principals', 'role_changes', 'access_keys', 'access_uses'],
+  ['retention', 'holds', 'role_claims'],
+]
 
 /**
- * Version 1 creates everything in schema/tables.ts but the tables of {@link LATER}. A later version adds an entry. A change of a row's meaning needs a
- * higher {@link MEANING} instead, so that the tables are rebuilt from the log.
+ * Version 1 creates everything in schema/tables.ts but the tables of {@link LATER}. A later version adds an entry. A
+ * change of a row's meaning needs a higher {@link ROW_MEANING} instead, so that the tables are rebuilt from the log.
  */
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [
   createAll,
-  (db, dialect) => createTables(db, dialect, tablesOf('access')),
+  ...LATER.map((names) => (db: Kysely<Database>, dialect: Dialect) => createTables(db, dialect, names)),
 ]
 
-/** The meaning of the rows. Tables with another number are rebuilt, not migrated. */
-export const MEANING = 16
+/** The meaning of the rows of each table. */
+export const ROW_MEANING = 16
+
+/**
+ * Tables and columns (`table.column`) that older programs lack although their logs have values for them. An added name
+ * makes a rebuild, no migration.
+ */
+export const REFILLED = ['decision_rows', 'approval_supports', 'erasures.code'] as const
+
+/** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */
+export const MEANING = ROW_MEANING + REFILLED.length
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4
@@ -39,7 +49,7 @@ export const keptMeaning = (): number =>
     .reduce((sum, version) => sum + version - 1, MEANING + KEPT_VIEWS)
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
-  const later = new Set(LATER.flatMap(tablesOf))
+  const later = new Set(LATER.flat())
   await createTables(
     db,
     dialect,

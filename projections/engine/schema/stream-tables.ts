@@ -40,6 +40,8 @@ export const streamTables = {
       stream: 'text!',
       revision: 'integer!',
       seen: 'integer',
+      /** Of the reason, such as request, retention or legal. */
+      code: 'text',
       reason: 'text',
       by: 'text',
       at: 'text',

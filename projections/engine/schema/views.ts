@@ -1,19 +1,11 @@
 import { budgetView } from '../../agent/budget-view.ts'
+import { callDecisions } from '../../agent/decisions-view.ts'
 import { waiting } from '../../agent/waiting-view.ts'
 import { type Dialect, jsonObject } from './dialect.ts'
+import { historySql } from './history-sql.ts'
 
 // Views of every database, in standard SQL and the dialect's own. The views that need event content are in
 // agent/seed-views.ts.
-
-/**
- * A subquery with the recursive table `h(id, upto, d)`: the parts of streams that form an agent's history at a
- * revision, its own (d = 0) and those that it inherits as a fork. `agent` and `revision`: SQL expressions of the outer
- * query, so one history costs no more than its depth of forks.
- */
-export const historySql = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
-  select ${agent}, cast(${revision} as bigint), 0
-  union all
-  select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
 
 /**
  * Calls of a turn at a revision, one row per id. `ended_position` null: pending. The end may be in a fork while the
@@ -132,4 +124,12 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals(d), budgetView, artifacts(d), facts, waiting]
+export const views = (d: Dialect): readonly string[] => [
+  lineage,
+  totals(d),
+  budgetView,
+  artifacts(d),
+  facts,
+  waiting,
+  callDecisions,
+]

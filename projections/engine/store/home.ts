@@ -44,5 +44,10 @@ export interface Home {
   dropOthers(): Promise<void>
   /** Reads one state of the live tables without waiting for a writer. `query` must await nothing but its database. */
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
+  /**
+   * Like {@link read}, on a connection of its own, so that `query` may await anything. Absent: {@link read} has one
+   * anyway.
+   */
+  readApart?<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   close(): Promise<void>
 }

@@ -70,3 +70,13 @@ export class Readers {
     this.#reader = null
   }
 }
+
+/** Reads one state of the live tables of a folder on a connection of its own. `query` may await anything. */
+export async function readApart<T>(folder: string, query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+  const readers = new Readers(folder)
+  try {
+    return await readers.use(query)
+  } finally {
+    readers.close()
+  }
+}

@@ -7,7 +7,7 @@ import { isDamagedFile, mustHoldTables } from './damage.ts'
 import { connectSqlite } from './database.ts'
 import type { Answer, Home, TableDifference } from './home.ts'
 import { dropFile, dropOthers, freshFile, liveFile, pointTo } from './pointer.ts'
-import { Readers } from './readers.ts'
+import { Readers, readApart } from './readers.ts'
 import { openSqliteStore } from './sqlite.ts'
 import { progressOf, type Store } from './store.ts'
 
@@ -80,6 +80,10 @@ export class SqliteHome implements Home {
 
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     return this.#readers.use(query)
+  }
+
+  async readApart<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
+    return readApart(this.#folder, query)
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { AgentError, CANCELLED } from '../../../domain/external/errors.ts'
 import type { AgentBackend } from '../../../domain/ports/external.ts'
 import { finish, MODE, opened, otherAgent } from '../support/agent-delegation.ts'
+import { appOver } from '../support/http.ts'
 
 // Delegation to other agents as a program sees it (CONTRACTS 13): the settings give a role to a kind, the policy grants it.
 
@@ -41,6 +42,29 @@ it('an agent whose writes are approved one by one may only read through another 
   const { keepup, lead } = await opened([backend])
   await keepup.drive((await lead({ requiresApproval: ['write_file', 'run_command'] })).runId)
   expect(starts.map(({ extensions }) => extensions)).toEqual([{ [MODE]: 'read' }])
+})
+
+it('what several people must approve is not given to another agent by one, without access too', async () => {
+  const answers: (string | null)[] = []
+  const { backend } = otherAgent(async ({ ask }) => {
+    for (const tool of ['look', 'execute']) answers.push(await ask!({ tool, title: 'do it', input: {} }))
+    return { status: { code: 0, signal: null }, success: true, finalText: 'It is written.' }
+  })
+  const { keepup, lead } = await opened([backend])
+  const { runId } = await lead({ approvers: [{ tools: ['execute'], count: 2 }] })
+  const driven = keepup.drive(runId)
+  const { answer } = appOver(keepup.services, 'scripted:lead')
+  const decide = async (n: number, decision: string) => {
+    const waiting = async () => (await Array.fromAsync(keepup.approvals()))[0]?.toolCallId
+    await expect.poll(waiting).toMatch(new RegExp(`c${n}$`))
+    const response = await answer((await waiting())!, { decision })
+    return ((await response.json()) as { code?: string }).code
+  }
+  expect(await decide(0, 'approved')).toBeUndefined()
+  expect(await decide(1, 'approved')).toBe('RUN_UNGOVERNED')
+  expect(await decide(1, 'rejected')).toBeUndefined()
+  expect(await driven).toEqual({ end: 'done' })
+  expect(answers).toEqual(['approved', 'rejected'])
 })
 
 it('without a grant of the policy the role is keepup’s own agent', async () => {

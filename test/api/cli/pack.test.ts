@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openKeepUp } from '../../../api/library/open-keepup.ts'
+import { COSIGNATURE, ED25519, formatVkey, noteSigner } from '../../../domain/log/proof/note.ts'
+import { VERIFIERS } from '../../../domain/log/proof/pack.ts'
 import { cliFolder, idIn } from '../support/cli.ts'
 
 describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
@@ -46,11 +48,13 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     })
     const pack = unpacked(file)
     expect(python(pack)).toMatchObject({ code: 0, out: expect.stringContaining('openssl pkeyutl') })
+    expect(readFileSync(join(pack, 'README.txt'), 'utf8')).toContain('keepup pack --verifier FILE')
     for (const name of ['README.txt', 'hashes.txt', 'agents.json', 'story.html', `requests/${id}/1.json`])
       expect(readFileSync(join(pack, name), 'utf8').length).toBeGreaterThan(1)
     expect(readdirSync(join(pack, 'tables'))).toEqual(expect.arrayContaining(['agents.csv', 'tool_calls.csv']))
     expect(readFileSync(join(pack, 'tables/agents.csv'), 'utf8')).toContain(id)
     const story = readFileSync(join(pack, 'story.html'), 'utf8')
+    expect(story).toContain('a verifier from elsewhere')
     expect(story).toContain('hello.txt')
     expect(story).toContain('&#60;script&#62;')
     expect(story).not.toContain('<script')
@@ -59,8 +63,24 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
       vkey: string
     }[]
     expect((await look('pack', '--check', file, '--vkey', key!.vkey)).code).toBe(0)
-    const other = 'other.example+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k'
+    const other = formatVkey(noteSigner('other.example', new Uint8Array(32).fill(3), ED25519).key)
     expect((await look('pack', '--check', file, '--vkey', other)).code).toBe(5)
+
+    const own = join(root, 'own.py')
+    const written = await look('pack', '--verifier', own)
+    expect(written).toMatchObject({ code: 0, out: expect.stringContaining(VERIFIERS.at(-1)!) })
+    expect(readFileSync(own)).toEqual(readFileSync(join(pack, 'verify.py')))
+    expect((await look('pack', '--verifier', own)).code).toBe(1)
+    expect((await look('pack', '--check', file)).out).not.toContain('verify.py')
+    const liar = join(root, 'liar.pack')
+    writeFileSync(join(pack, 'verify.py'), "print('VALID')\n")
+    execFileSync('tar', ['-cf', liar, '-C', pack, '.'])
+    writeFileSync(join(pack, 'verify.py'), readFileSync(own))
+    expect((await look('pack', '--check', liar)).out).toContain('verify.py of the pack is none that this keepup knows')
+    writeFileSync(join(pack, 'hashlib.py'), "print('VALID')\n")
+    execFileSync('tar', ['-cf', liar, '-C', pack, '.'])
+    rmSync(join(pack, 'hashlib.py'))
+    expect((await look('pack', '--check', liar)).out).toContain('files that no pack of keepup has: hashlib.py')
 
     const policy = readFileSync(join(pack, 'policy.txt'), 'utf8')
     writeFileSync(join(pack, 'policy.txt'), `${policy}# ${'x'.repeat(1024 * 1024)}\n`)
@@ -87,6 +107,8 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
       await keepup.contextStore('review').set('secret', 'forget me')
     }
     await look('stores', 'erase', 'review', 'secret', '--yes', '--reason', 'asked for')
+    const erasures = JSON.parse((await look('-o', 'json', 'sql', 'select code, reason from erasures')).out)
+    expect(erasures).toContainEqual({ code: 'other', reason: 'asked for' })
     const file = join(root, 'all.pack')
     expect((await look('pack', '--to', file)).code).toBe(0)
     const { code, out } = await look('pack', '--check', file)
@@ -94,6 +116,8 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
       0,
       expect.stringMatching(/: holds, \d+ events of \d+ streams, \d+ with their body, [1-9]\d* erased/),
     ])
+    // The facts of the erasures are in the pack.
+    expect(out).not.toContain('not proved')
     const pack = unpacked(file)
     expect(readdirSync(pack)).not.toContain('hashes.txt')
     expect(python(pack).code).toBe(0)
@@ -105,6 +129,18 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     expect((await look('pack', '--to', bare, '--no-bodies', '--since', '2020-01-01')).code).toBe(0)
     expect((await look('pack', '--check', bare)).out).toMatch(/, 0 with their body, \d+ erased, \d+ withheld/)
     expect(python(unpacked(bare)).code).toBe(0)
+  })
+
+  it('refuses a malformed --vkey, and one of another type than that of logs', async () => {
+    const vkey = formatVkey(noteSigner('w.example', new Uint8Array(32).fill(3), COSIGNATURE).key)
+    const text = join(root, 'unread')
+    writeFileSync(text, 'no pack')
+    expect(await look('pack', '--check', text, '--vkey', vkey)).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining('logs sign with keys of type 1, not 4') },
+    })
+    expect(await look('pack', '--check', text, '--vkey', 'xx')).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining('--vkey: this is not a verifier key (name+id+key); copy') },
+    })
   })
 
   it('refuses arguments that name nothing to do, and a file that is no pack', async () => {

@@ -37,11 +37,23 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
   expect(opened.size).toBeGreaterThan(proof.index)
 
   await write(['two', 'three'])
+  const plain = await look('verify')
+  expect([plain.code, plain.out, plain.err]).toEqual([
+    0,
+    expect.stringMatching(/heads: hold, \d+ events \(\d+ recorded as anchored, \d+ signed\)\n/),
+    expect.stringMatching(/the log itself says that events are anchored: .*verify --anchors/),
+  ])
   expect((await look('verify', '--anchors')).out).toMatch(
-    /heads: hold, \d+ events \(\d+ anchored, \d+ signed\)\n[\s\S]*store review: holds, 3 events \(1 anchored, 2 signed\), /,
+    /heads: hold, \d+ events \(\d+ anchored, \d+ signed\)\n[\s\S]*store review: holds, 3 events \(1 recorded as anchored, 2 signed\), /,
   )
+  const checkpoint = join(root, 'checkpoint')
+  writeFileSync(checkpoint, JSON.parse((await look('-o', 'json', 'call', 'getProofHead')).out).checkpoint)
+  const mine = await look('verify', '--checkpoint', checkpoint, '--vkey', key!.vkey)
+  expect([mine.code, mine.out]).toEqual([0, expect.stringMatching(/\ncheckpoint: holds, \d+ events of keepup.local/)])
+  expect(await look('verify', '--checkpoint', file)).toMatchObject({ code: 2 })
+  expect(await look('verify', '--checkpoint', checkpoint, 'run')).toMatchObject({ code: 2 })
   expect(JSON.parse((await look('-o', 'json', 'streams', 'verify', 'context-review')).out)).toMatchObject({
-    proof: { anchored: { events: 1, upTo: 0 }, signed: { events: 2, upTo: 2 }, chained: { events: 0, upTo: null } },
+    proof: { recorded: { events: 1, upTo: 0 }, signed: { events: 2, upTo: 2 }, chained: { events: 0, upTo: null } },
   })
   // The log and everything that follows from it is put back; the signed heads are not.
   for (const part of ['log', 'tables']) {
@@ -55,6 +67,11 @@ it('proves an event in a file, keeps heads with an anchor, and finds a log that 
   for (const name of readdirSync(whole).filter((one) => one.startsWith('tree.db')))
     cpSync(join(whole, name), join(data, name))
   expect((await look('verify')).out).toContain('heads: hold')
+  const rolledBack = await look('verify', '--checkpoint', checkpoint)
+  expect([rolledBack.code, rolledBack.out]).toEqual([
+    5,
+    expect.stringMatching(/CHECKPOINT: the checkpoint that you kept covers \d+ events, and the log has \d+/),
+  ])
   const kept = join(disk, readdirSync(disk)[0]!)
   const newest = readdirSync(kept).sort().at(-1)!
   writeFileSync(

@@ -65,7 +65,7 @@ describe('the command line', () => {
     [['aprove'], 'Did you mean approve or prove?'],
     [
       ['shwo'],
-      'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or roles show?',
+      'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or retention show or roles show?',
     ],
     [['biil'], 'unknown command \'biil\'; "--help" names'],
     [['repley'], 'Did you mean replay?'],

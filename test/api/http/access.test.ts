@@ -1,12 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { OVER_NETWORK } from '../../../api/http/network.ts'
+import { TokenError } from '../../../api/http/token.ts'
 import { newKey } from '../../../api/operations/access/key-text.ts'
 import { RIGHTS, type Right, ROLE_TABLE, ROLES, type Role } from '../../../domain/access/rights.ts'
+import type { AgentBackend } from '../../../domain/ports/external.ts'
+import { ENDED } from '../../support/external/in-process.ts'
 import { appOver, bodyOf, openWorld, TOKEN } from '../support/http.ts'
 
 // DESIGN "Access": who may do what. The requests go over the network, so the token of the data folder is not valid.
 
-const world = await openWorld()
+/** Another agent that asks for one permission and reports the answer. */
+const asker: AgentBackend = {
+  kind: 'asker',
+  capabilities: ['agent_api.run', 'agent_api.events'],
+  async start(_, run) {
+    const finalText = await run.ask!({ tool: 'execute', title: 'rm a', input: { command: 'rm a' } })
+    return { ...ENDED, finalText }
+  },
+}
+
+const world = await openWorld({ agents: [asker], settings: { agents: { folders: [realpathSync(tmpdir())] } } })
 afterAll(() => world.close())
 
 const keys = new Map<string, string>()
@@ -137,9 +152,8 @@ describe('a key', () => {
       rights: ['runs.read', 'access.write'],
     })
     await ok(made.key, 'GET', '/v1/runs')
-    const me = await send(made.key, 'GET', '/v1/access/me')
-    // "self.use" is not among the rights of this key.
-    expect(await codeOf(me)).toBe('FORBIDDEN')
+    // Every key may say whose it is. The owner does not have the right "access.write".
+    expect(await ok(made.key, 'GET', '/v1/access/me')).toMatchObject({ rights: ['runs.read', 'self.use'] })
     expect(await codeOf(await send(made.key, 'POST', '/v1/runs', { body: { task: 'x' } }))).toBe('FORBIDDEN')
     expect(await codeOf(await send(made.key, 'PUT', '/v1/access/rules', { body: { separation: false } }))).toBe(
       'FORBIDDEN',
@@ -222,6 +236,22 @@ describe('facts', () => {
       ]),
     )
   })
+
+  it('record who set and removed a secret, before it happens', async () => {
+    const before = (await world.services.log.head('access-uses'))?.revision ?? -1
+    expect((await send('operator', 'PUT', '/v1/secrets/PORTAL', { body: { value: 'a-long-value' } })).status).toBe(403)
+    await ok('admin', 'PUT', '/v1/secrets/PORTAL', { value: 'a-long-value' })
+    await ok('admin', 'DELETE', '/v1/secrets/PORTAL')
+    const { events } = await ok<{ events: { type: string; payload: object }[] }>(
+      'admin',
+      'GET',
+      `/v1/streams/access-uses/events?from=${before + 1}`,
+    )
+    expect(events.filter(({ type }) => type === 'operation_requested').map(({ payload }) => payload)).toEqual([
+      { principal: 'ann', operation: 'setSecret', target: 'PORTAL' },
+      { principal: 'ann', operation: 'removeSecret', target: 'PORTAL' },
+    ])
+  })
 })
 
 describe('a session of the page', () => {
@@ -262,24 +292,24 @@ describe('a session of the page', () => {
   })
 })
 
-describe('separation of duties', () => {
-  const pending = async (run: string) => {
-    const { approvals } = await ok<{ approvals: { toolCallId: string }[] }>('admin', 'GET', `/v1/approvals?run=${run}`)
-    return approvals[0]!.toolCallId
-  }
-  const start = async (who: string, more: object = {}) => {
-    const { workspace, ...given } = { workspace: world.workspace(), ...more }
-    const body = { task: 'write it', model: world.model, tools: ['write_file'], workspace, drive: true, ...given }
-    const { runId } = await ok<{ runId: string }>(who, 'POST', '/v1/runs', body)
-    await world.services.drivers.ended(runId)
-    return runId
-  }
-  const approve = async (who: string, toolCallId: string) => {
-    const { questionHash } = await ok<{ questionHash: string }>('admin', 'GET', `/v1/approvals/${toolCallId}`)
-    const body = { decision: 'approved', questionHash }
-    return codeOf(await send(who, 'POST', `/v1/approvals/${toolCallId}`, { body }))
-  }
+const pending = async (run: string) => {
+  const { approvals } = await ok<{ approvals: { toolCallId: string }[] }>('admin', 'GET', `/v1/approvals?run=${run}`)
+  return approvals[0]!.toolCallId
+}
+const start = async (who: string, more: object = {}) => {
+  const { workspace, ...given } = { workspace: world.workspace(), ...more }
+  const body = { task: 'write it', model: world.model, tools: ['write_file'], workspace, drive: true, ...given }
+  const { runId } = await ok<{ runId: string }>(who, 'POST', '/v1/runs', body)
+  await world.services.drivers.ended(runId)
+  return runId
+}
+const approve = async (who: string, toolCallId: string) => {
+  const { questionHash } = await ok<{ questionHash: string }>('admin', 'GET', `/v1/approvals/${toolCallId}`)
+  const body = { decision: 'approved', questionHash }
+  return codeOf(await send(who, 'POST', `/v1/approvals/${toolCallId}`, { body }))
+}
 
+describe('separation of duties', () => {
   it('refuses whoever asked for the run or gave it input, admins too, and records it', { tags: ['git'] }, async () => {
     await ok('admin', 'POST', '/v1/access/principals', { principal: 'dora', roles: ['operator', 'approver'] })
     keys.set('dora', (await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/dora/keys', {})).key)
@@ -315,6 +345,129 @@ describe('separation of duties', () => {
     await ok('admin', 'PUT', '/v1/access/rules', { separation: false })
     expect(await approve('dora', await pending(await start('dora')))).toBeNull()
     await ok('admin', 'PUT', '/v1/access/rules', { separation: true })
+  })
+})
+
+describe('approvers', () => {
+  interface Waiting {
+    readonly approval: { readonly needed: number; readonly supporters: readonly { readonly by: string }[] }
+    readonly questionHash: string
+  }
+
+  it('must be several people for a call of a run that started under the rule', { tags: ['git'] }, async () => {
+    const before = await start('dora')
+    const approvers = [{ tools: ['write_file'], count: 2 }]
+    await ok('admin', 'PUT', '/v1/access/rules', { approvers })
+    expect(await ok('viewer', 'GET', '/v1/access').catch(() => null)).toBeNull()
+    expect(await ok('admin', 'GET', '/v1/access')).toMatchObject({ approvers, separation: true })
+    await ok('admin', 'POST', '/v1/access/principals', { principal: 'eve', roles: ['approver'] })
+    keys.set('eve', (await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/eve/keys', {})).key)
+
+    const run = await start('dora', { policy: { mode: 'batch' } })
+    const call = await pending(run)
+    const seen = () => ok<Waiting>('auditor', 'GET', `/v1/approvals/${call}`)
+    expect((await seen()).approval).toMatchObject({ needed: 2, supporters: [] })
+    expect(await approve('dora', call)).toBe('NOT_YOUR_OWN')
+    await ok('admin', 'POST', '/v1/access/principals', { principal: 'bot', kind: 'service', roles: ['approver'] })
+    keys.set('bot', (await ok<{ key: string }>('admin', 'POST', '/v1/access/principals/bot/keys', {})).key)
+    expect(await approve('bot', call)).toBe('FORBIDDEN')
+    expect(await codeOf(await world.answer(call, { decision: 'approved' }))).toBe('FORBIDDEN')
+    const first = { decision: 'approved', questionHash: (await seen()).questionHash }
+    expect(await ok('approver', 'POST', `/v1/approvals/${call}`, first)).toMatchObject({
+      ...{ missing: 1, note: '1 of 2 people approved; one more is needed' },
+    })
+    expect((await seen()).approval).toMatchObject({ state: 'pending', supporters: [{ by: 'approver:approver' }] })
+    const { asks } = await ok<{ asks: readonly { text: string }[] }>('auditor', 'GET', `/v1/runs/${run}`)
+    expect(asks.map(({ text }) => text)).toEqual([expect.stringContaining('1 of 2 approvals, by approver')])
+    expect(await approve('approver', call)).toBe('APPROVAL_REPEATED')
+    expect(await approve('dora', call)).toBe('NOT_YOUR_OWN')
+    // The approval of a person who has lost the role does not count.
+    await ok('admin', 'POST', '/v1/access/principals/approver/take', { role: 'approver' })
+    const body = { decision: 'approved', questionHash: (await seen()).questionHash }
+    const answer = await ok<{ note: string }>('eve', 'POST', `/v1/approvals/${call}`, body)
+    expect(answer.note).toMatch(/^1 of 2 people approved; one more is needed; .*may not decide any more: approver$/)
+    await ok('admin', 'POST', '/v1/access/principals/approver/grant', { role: 'approver' })
+    expect((await seen()).approval).toMatchObject({ state: 'pending', supporters: [{ by: 'approver:approver' }, {}] })
+    const last = { decision: 'approved', questionHash: (await seen()).questionHash }
+    expect(Object.keys(await ok('approver', 'POST', `/v1/approvals/${call}`, last))).not.toContain('note')
+
+    await world.services.read.caughtUp()
+    expect(await ok('auditor', 'GET', `/v1/runs/${run}/decisions?call=${call}`)).toMatchObject({
+      decisions: [
+        { decision: 'allowed', principal: 'approver:approver', needed: 2, supporters: [{ by: 'approver:eve' }] },
+      ],
+    })
+    // Neither the service nor the owner of the data folder could have approved it, and who saw the question is recorded.
+    await world.services.uses.record()
+    interface Report {
+      readonly decisions: readonly { readonly could: readonly { readonly principal: string }[] | null }[]
+      readonly reads: readonly object[]
+      readonly refused: readonly object[]
+    }
+    const { run: report } = await ok<{ run: Report }>('auditor', 'GET', `/v1/access/report?run=${run}`)
+    const could = report.decisions.flatMap((one) => one.could!.map(({ principal }) => principal))
+    expect(could).toEqual(expect.arrayContaining(['approver', 'eve']))
+    expect(could.filter((one) => ['bot', 'recovery'].includes(one))).toEqual([])
+    expect(report.reads).toContainEqual(expect.objectContaining({ principal: 'auditor', operation: 'getApproval' }))
+    expect(report.refused).toContainEqual(
+      expect.objectContaining({
+        principal: 'approver',
+        operation: 'decide_approval',
+        reason: 'APPROVAL_REPEATED',
+        count: 1,
+      }),
+    )
+    const fork = { event: 1, workspace: world.workspace() }
+    expect(await codeOf(await send('operator', 'POST', `/v1/runs/${before}/fork`, { body: fork }))).toBe('SPEC_REFUSED')
+    await ok('admin', 'PUT', '/v1/access/rules', { approvers: [] })
+  })
+
+  it('keep the rules that another admin added in the meantime', async () => {
+    const rule = (tool: string) => ({ tools: [tool], count: 2 })
+    for (const tool of ['send', 'pay', 'send'])
+      await ok('admin', 'PUT', '/v1/access/rules', { addApprovers: [rule(tool)] })
+    expect(await ok('admin', 'GET', '/v1/access')).toMatchObject({ approvers: [rule('send'), rule('pay')] })
+    await ok('admin', 'PUT', '/v1/access/rules', { approvers: [] })
+  })
+})
+
+describe('the permissions of another agent', () => {
+  const body = () => ({ agent: 'asker', task: 'tidy up', workspace: world.workspace() })
+  const asked = async (who: string) => {
+    const { runId } = await ok<{ runId: string }>(who, 'POST', '/v1/runs', body())
+    await expect.poll(() => pending(runId).catch(() => null)).not.toBeNull()
+    return { runId, call: await pending(runId) }
+  }
+
+  it('are not decided by whoever asked for the run, admins too', { tags: ['git'] }, async () => {
+    const { runId, call } = await asked('dora')
+    expect(await approve('dora', call)).toBe('NOT_YOUR_OWN')
+    expect(await approve('approver', call)).toBeNull()
+    await world.services.agents!.at(runId)?.completion
+    const { run } = await ok<{ run: object }>('auditor', 'GET', `/v1/runs/${runId}`)
+    expect(run).toMatchObject({ status: 'completed', summary: 'approved' })
+    const admins = await asked('admin')
+    expect(await approve('admin', admins.call)).toBe('NOT_YOUR_OWN')
+    expect(await approve('approver', admins.call)).toBeNull()
+  })
+
+  it('are given by nobody where several people must approve', { tags: ['git'] }, async () => {
+    const before = await asked('dora')
+    const rules = (approvers: readonly object[]) => ok('admin', 'PUT', '/v1/access/rules', { approvers })
+    await rules([{ tools: ['pay'], count: 2 }])
+    const other = await asked('dora')
+    expect(await approve('approver', other.call)).toBeNull()
+    for (const rule of [{ tools: ['run_command'] }, { tools: ['*'], effects: ['irreversible'] }]) {
+      await rules([{ ...rule, count: 2 }])
+      expect(await codeOf(await send('dora', 'POST', '/v1/runs', { body: body() }))).toBe('SPEC_REFUSED')
+      expect(await approve('approver', before.call)).toBe('RUN_UNGOVERNED')
+    }
+    // The agent's own name for the tool.
+    await rules([{ tools: ['execute'], count: 2 }])
+    expect(await approve('approver', before.call)).toBe('RUN_UNGOVERNED')
+    const { questionHash } = await ok<{ questionHash: string }>('admin', 'GET', `/v1/approvals/${before.call}`)
+    await ok('approver', 'POST', `/v1/approvals/${before.call}`, { decision: 'rejected', questionHash })
+    await rules([])
   })
 })
 
@@ -365,11 +518,15 @@ describe('an admin', () => {
   })
 
   it('erases names, which then show nowhere', async () => {
-    await ok('admin', 'POST', '/v1/access/principals', { principal: 'finn', name: 'Finn Forgotten' })
+    const subject = { issuer: 'https://login.example.org', subject: '00u1' }
+    await ok('admin', 'POST', '/v1/access/principals', { principal: 'finn', name: 'Finn Forgotten', subject })
     const body = { reason: 'asked for' }
     await ok('admin', 'POST', '/v1/streams/access-rights/erase', body)
     expect(await (await send('admin', 'GET', '/v1/access/principals?limit=500')).text()).not.toMatch(/Forgotten/)
     expect((await send('admin', 'GET', '/v1/streams/access-rights/verify')).status).toBe(200)
+    // The subject still belongs to finn.
+    const again = await send('admin', 'POST', '/v1/access/principals', { body: { principal: 'finn2', subject } })
+    expect(await codeOf(again)).toBe('SUBJECT_EXISTS')
   })
 })
 
@@ -405,7 +562,57 @@ describe('a request', () => {
   })
 })
 
+describe('a token file that cannot be used', () => {
+  const broken = () => {
+    throw new TokenError('readable for other users')
+  }
+
+  it('ends the token and the sessions, but no key', async () => {
+    const { http } = appOver(world.services, world.model, { token: broken })
+    const status = async (headers: Record<string, string>) =>
+      (await http.fetch(new Request('http://localhost/v1/access/me', { headers }))).status
+    expect(await status({ authorization: `Bearer ${TOKEN}` })).toBe(401)
+    expect(await status({ authorization: `Bearer ${keys.get('viewer')}` })).toBe(200)
+    expect(await status({ cookie: 'keepup_session=a.b.c.d', 'keepup-session': 'x' })).toBe(401)
+    expect(await status({})).toBe(401)
+  })
+})
+
+describe('an export', () => {
+  it('breaks when the key of its reader ends, so that no reader takes the part for the whole', async () => {
+    const made = await ok<{ id: string; key: string }>('admin', 'POST', '/v1/access/principals/auditor/keys', {})
+    const store = world.services.contexts.open('large', { kind: 'user', id: 'ann' })
+    for (let n = 0; n < 40; n++) await store.set(`v${n}`, 'x'.repeat(60_000))
+    const answer = await send(made.key, 'GET', '/v1/streams/context-large/export')
+    const reader = answer.body!.getReader()
+    expect((await reader.read()).done).toBe(false)
+    await ok('admin', 'POST', `/v1/access/keys/${made.id}/revoke`, {})
+    const late = performance.now() + 10_000
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => late)
+    const rest = async () => {
+      while (!(await reader.read()).done);
+    }
+    await expect(rest().finally(() => now.mockRestore())).rejects.toThrow('key or session')
+  })
+})
+
 describe('a stream of events', () => {
+  it('contains the events of the kinds of streams that its reader may read', async () => {
+    const body = { task: 'finish it', model: world.model, drive: true }
+    const { runId } = await ok<{ runId: string }>('operator', 'POST', '/v1/runs', body)
+    await world.services.drivers.ended(runId)
+    const kindsOf = async (role: Parameters<typeof send>[0]) => {
+      const answer = await send(role, 'GET', '/v1/events?follow=false', { headers: { accept: 'application/x-ndjson' } })
+      const lines = (await answer.text()).split('\n').filter((line) => line.trim() !== '')
+      const kinds = new Set(lines.map((line) => (JSON.parse(line) as { stream: string }).stream.split('-')[0]))
+      return ['agent', 'access'].filter((kind) => kinds.has(kind))
+    }
+    expect(await kindsOf('operator')).toEqual(['agent'])
+    expect(await kindsOf('approver')).toEqual(['agent'])
+    expect(await kindsOf('viewer')).toEqual([])
+    expect(await kindsOf('auditor')).toEqual(['agent', 'access'])
+  })
+
   it('ends with the key of its reader', async () => {
     const quick = appOver(world.services, world.model, { heartbeatMs: 50 })
     const made = await ok<{ id: string; key: string }>('admin', 'POST', '/v1/access/principals/auditor/keys', {})
@@ -422,5 +629,28 @@ describe('a stream of events', () => {
     })()
     await ok('admin', 'POST', `/v1/access/keys/${made.id}/revoke`, {})
     expect(await read).toBeGreaterThan(0)
+  })
+})
+
+describe('an export', () => {
+  it('of events needs the right to texts too, and its reads are recorded', async () => {
+    const key = (rights: readonly Right[]) =>
+      ok<{ key: string }>('admin', 'POST', '/v1/access/principals/auditor/keys', { rights })
+    const status = async (who: string, of: 'events' | 'tables') => {
+      const response = await send(who, 'GET', `/v1/exports/${of}`)
+      await response.text()
+      return response.status
+    }
+    const { key: events } = await key(['log.read'])
+    const { key: both } = await key(['log.read', 'bodies.read'])
+    const { key: tables } = await key(['tables.ask'])
+    expect([await status(events, 'events'), await status(both, 'events'), await status(tables, 'events')]).toEqual([
+      ...[403, 200, 403],
+    ])
+    expect([await status(both, 'tables'), await status(tables, 'tables')]).toEqual([403, 200])
+    await world.services.uses.record()
+    const lines = (await (await send('auditor', 'GET', '/v1/exports/events')).text()).split('\n')
+    for (const operation of ['exportEvents', 'exportTables'])
+      expect(lines.some((line) => line.includes('"read_audited"') && line.includes(operation))).toBe(true)
   })
 })

@@ -1,7 +1,10 @@
 // @module-tag git
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { pendingApprovals } from '../../../api/cli/ask/ask-person.ts'
 import { clientOf } from '../../../api/cli/client.ts'
+import { questionHash } from '../../../domain/calls/question-hash.ts'
 import { bodyOf, eventsIn, openWorld, TOKEN } from '../support/http.ts'
 import { giveSign } from '../support/script.ts'
 
@@ -31,6 +34,43 @@ describe('approvals', () => {
     expect((await bodyOf(await ask('GET', `/v1/approvals?run=${id}`))).approvals).toEqual([])
     const { events } = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events`))
     expect(events.at(-1)).toMatchObject({ type: 'approval_decided', agentId: 'user:ada', turn: 0, toolCallId })
+  })
+
+  it('show which secret goes where, and the answer is for this place', async () => {
+    const value = 'deploy-key-0815'
+    expect((await ask('PUT', '/v1/secrets/DEPLOY', { body: { value } })).status).toBe(200)
+    const writes = { calls: [{ tool: 'write_file', arguments: { path: 'key.txt', content: `key: ${value}` } }] }
+    const script = join(world.root, 'secret.json')
+    writeFileSync(script, JSON.stringify({ script: 1, model: 'secret', turns: [writes] }))
+    const workspace = world.workspace()
+    const id = await driven('go', {
+      workspace,
+      model: `scripted:${script}`,
+      secrets: ['DEPLOY', 'DEPLOY=@host:a.example'],
+    })
+    const path = `/v1/approvals/${id}.t1.c0`
+    const shown = await bodyOf<{ approval: object; preview: { notes: string[] }; questionHash: string }>(
+      await ask('GET', path),
+    )
+    expect(shown.approval).toMatchObject({ secrets: [{ name: 'DEPLOY', to: 'file key.txt' }] })
+    expect(shown.preview.notes).toContain('The value of the secret "DEPLOY" goes to: file key.txt.')
+    const { argumentsHash, expiresAt } = shown.approval as { argumentsHash: string; expiresAt: string }
+    const asked = { for: 'approval', toolCallId: `${id}.t1.c0`, argumentsHash, asked: expiresAt } as const
+    const files = [{ path: 'key.txt', content: 'absent' as const }]
+    const decide = async (hash: string) =>
+      (await ask('POST', path, { body: { decision: 'approved', questionHash: hash } })).status
+    expect(await decide(questionHash(asked, files))).toBe(409)
+    expect(await decide(questionHash(asked, files, [{ name: 'DEPLOY', to: 'file other.txt' }]))).toBe(409)
+    expect(await decide(shown.questionHash)).toBe(200)
+  })
+
+  it.each([
+    ['DEPLOY=@host:https://a.example', 'name one host exactly'],
+    ['DEPLOY=@agent:claude', 'NAME=@command:PROGRAM'],
+  ])('are not asked for a run with the grant %s, whose right form is told', async (grant, told) => {
+    const response = await ask('POST', '/v1/runs', { body: { task: 'go', secrets: [grant] } })
+    expect(response.status).toBe(400)
+    expect(JSON.stringify(await bodyOf(response))).toContain(told)
   })
 
   it('are listed page by page, and nothing is read for those of other pages', async () => {

@@ -10,11 +10,14 @@ const { ask, http } = world
 const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
 
 describe('who may ask', () => {
-  it('wants the token on every route of the document but those of monitors and of other logs', async () => {
+  it('wants the token on every route of the document but those of monitors, of other logs and of logins', async () => {
     const open: Readonly<Record<string, number>> = {
-      '/v1/health': 200,
-      '/v1/ready': 200,
-      '/v1/witness/add-checkpoint': 400,
+      'GET /v1/health': 200,
+      'GET /v1/ready': 200,
+      'POST /v1/witness/add-checkpoint': 400,
+      'GET /v1/session': 200,
+      'GET /v1/session/oidc': 302,
+      'GET /v1/session/oidc/callback': 302,
     }
     const document = (await (await ask('GET', '/v1/openapi.json')).json()) as { paths: Record<string, object> }
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -25,7 +28,7 @@ describe('who may ask', () => {
       for (const authorization of [undefined, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`]) {
         const headers = authorization === undefined ? {} : { authorization }
         const response = await http.request(`http://localhost${path}`, { method, headers })
-        expect([method, path, response.status]).toEqual([method, path, open[path] ?? 401])
+        expect([method, path, response.status]).toEqual([method, path, open[`${method} ${path}`] ?? 401])
       }
     }
   })

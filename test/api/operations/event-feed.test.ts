@@ -265,3 +265,18 @@ it('tells every client of a log that cannot be read any more, and the next one b
   for (const one of waiting) await expect(one).rejects.toMatchObject({ code: 'LOG_CLOSED' })
   await expect(client(feed, head).next()).rejects.toMatchObject({ code: 'LOG_CLOSED' })
 })
+
+it('a page has all its events for each client, however many have read it', async () => {
+  const { feed, append } = world()
+  await append(
+    'agent-a',
+    Array.from({ length: 200 }, (_, n) => ({ type: 'user_input', body: { text: `${n} `.repeat(150) } })),
+  )
+  const [page] = await Array.fromAsync(feed.read(null))
+  const whole = (format: 'ndjson' | 'sse') => askedEvents({ format, brief: false }, {})
+  for (const asked of [whole('ndjson'), whole('sse'), whole('ndjson')]) {
+    const pieces = await Array.fromAsync(page!.pieces(asked))
+    const text = pieces.map((piece) => (typeof piece === 'string' ? piece : utf8.decode(piece as Uint8Array))).join('')
+    expect(text.match(/"revision":/g)).toHaveLength(page!.events.length)
+  }
+})

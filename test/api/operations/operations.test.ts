@@ -48,19 +48,27 @@ describe('the table of operations', () => {
       ...[
         'addCheckpoint',
         'askSql',
+        'beginLogin',
         'beginSession',
+        'completeLogin',
+        'consumeEvents',
         'endSession',
         'exportContextStore',
+        'exportEvents',
         'exportRun',
         'exportStream',
+        'exportTables',
         'getCosignedCheckpoint',
         'getDocument',
         'getMetrics',
+        'getSessionCode',
+        'getSignIn',
         'getToolResult',
       ],
       ...[
         'makeSessionCode',
         'sendEnvelope',
+        'sendPresence',
         'sendUpdate',
         'streamEvents',
         'streamRunNews',
@@ -76,7 +84,10 @@ describe('the table of operations', () => {
     expect(rights.filter((right) => right !== undefined && !(RIGHTS as readonly string[]).includes(right))).toEqual([])
     const open = described.filter((one) => one['x-keepup-right'] === undefined).map(({ operationId }) => operationId)
     const witness = ['addCheckpoint', 'getCosignedCheckpoint']
-    expect(open.sort()).toEqual([...witness, 'beginSession', 'getHealth', 'getReadiness'].sort())
+    const login = ['beginLogin', 'completeLogin', 'getSignIn']
+    expect(open.sort()).toEqual(
+      [...witness, ...login, 'beginSession', 'getHealth', 'getReadiness', 'getSessionCode'].sort(),
+    )
   })
 
   it('gives the parts of an input different names, so that they fit in one flat object', () => {

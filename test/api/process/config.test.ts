@@ -43,6 +43,24 @@ describe('settings', () => {
     [{ models: [{ id: 'a', price: { asOf: 'x', input: 1 } }] }, 'models.0.price.output'],
     [{ retry: { maxRetries: 99 } }, '; such as "retry": {"maxRetries":20'],
     [{ retry: { retries: 9 } }, 'unknown key "retries"'],
+    [{ access: { oidc: { clientId: 'keepup' } } }, 'access.oidc.issuer'],
+    [
+      { access: { oidc: { issuer: 'http://login.example.org', clientId: 'a' } } },
+      'http:// is only for issuers on this',
+    ],
+    [{ access: { oidc: { issuer: 'https://a', clientId: 'a', clientSecret: 'x' } } }, 'KEEPUP_OIDC_SECRET, not to the'],
+    [{ access: { oidc: { issuer: 'https://a', clientId: 'a', scopes: ['email'] } } }, 'access.oidc.scopes'],
+    [{ access: { oidc: { issuer: 'https://a', clientId: 'a', redirectUri: 'https://a/b' } } }, 'oidc.redirectUri'],
+    [
+      { access: { oidc: { issuer: 'https://a', clientId: 'a', roles: [{ claim: 'g', value: 'x', role: 'king' }] } } },
+      'roles.0.role',
+    ],
+    [{ access: { jwt: [{ issuer: 'https://a', audience: 'b', jwks: 'ftp://a' }] } }, 'access.jwt.0.jwks'],
+    [
+      { access: { jwt: [1, 2].map(() => ({ issuer: 'https://a', audience: 'b', jwks: 'https://a/j' })) } },
+      'access.jwt',
+    ],
+    [{ oidcSecret: 'x' }, '"oidcSecret" belongs to KEEPUP_OIDC_SECRET'],
   ])('name the key and the place where they are wrong: %j', (value, says) => {
     settings(value)
     expect(() => loadConfig({ flags: {}, env: {}, file })).toThrow(says)
@@ -61,6 +79,7 @@ describe('settings', () => {
     )
     expect(() => loadConfig({ flags: { port: '70000' }, env: {}, file })).toThrow('"port" (command line)')
     expect(loadConfig({ flags: {}, env: { KEEPUP_SANDBOXED: 'no' }, file }).sandboxed).toBe(false)
+    expect(loadConfig({ flags: {}, env: { KEEPUP_OIDC_SECRET: 'x' }, file }).oidcSecret).toBe('x')
   })
 
   it('of servers are both there or neither, and no message repeats a password', () => {

@@ -9,6 +9,7 @@ import { openServices } from '../../../api/process/open-services.ts'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
+import type { AgentBackend } from '../../../domain/ports/external.ts'
 import { workspaces, writeScript } from './script.ts'
 
 export const TOKEN = 'a-token-that-is-long-enough-for-every-test'
@@ -23,10 +24,14 @@ export interface Asked {
 const TOOLS = ['list_dir', 'read_file', 'write_file']
 
 /** An app over opened services, and ways to ask it with the token. */
-export function appOver(services: Services, model: string, { heartbeatMs = 15_000, maxBodyBytes = 4096 } = {}) {
+export function appOver(
+  services: Services,
+  model: string,
+  { heartbeatMs = 15_000, maxBodyBytes = 4096, token = () => TOKEN } = {},
+) {
   const faults: unknown[] = []
   const http = createApp(services, {
-    token: () => TOKEN,
+    token,
     hosts: ['keepup.example'],
     maxBodyBytes,
     heartbeatMs,
@@ -69,13 +74,22 @@ export function appOver(services: Services, model: string, { heartbeatMs = 15_00
 }
 
 /** A data folder of its own with everything opened in it; `close` removes it. */
-export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: number; maxBodyBytes?: number } = {}) {
+export async function openWorld(
+  options: {
+    autoDrive?: boolean
+    heartbeatMs?: number
+    maxBodyBytes?: number
+    settings?: object
+    agents?: readonly AgentBackend[]
+  } = {},
+) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-api-')))
   const data = join(root, 'data')
   mkdirSync(data, { mode: 0o700 })
   const model = writeScript(root)
-  const config = ConfigSchema.parse({ data, model })
-  const services = await openServices(config, 'owner', { autoDrive: options.autoDrive ?? false })
+  const config = ConfigSchema.parse({ data, model, ...options.settings })
+  const { autoDrive = false, agents } = options
+  const services = await openServices(config, 'owner', { autoDrive }, agents && { agents })
   return {
     root,
     data,

@@ -15,7 +15,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
  * as its summary. `fail`: ERROR. `claim`: it names a file that is not there. `outage`: its model is overloaded for ever.
  * `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
- * `broken`: one that fails, `linger`: one that ignores
+ * `broken`: one that fails, `story`: it writes, runs, mends, reads and searches, `linger`: one that ignores
  * signal. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
  * after turn, and is done when it is there.
  */
@@ -92,6 +92,31 @@ export const SCRIPT: ScriptInput = {
       name: 'broken',
       when: { firstInputContains: 'broken' },
       turns: [{ calls: [{ tool: 'run_command', arguments: { command: 'exit 3' } }] }, done('it is broken')],
+    },
+    {
+      name: 'story',
+      when: { firstInputContains: 'story' },
+      turns: [
+        {
+          text: 'I look at **the tests** first.',
+          calls: [
+            { tool: 'write_file', arguments: { path: 'sum.ts', content: 'export const sum = (a: number) => a\n' } },
+            { tool: 'run_command', arguments: { command: 'printf "\\033[32mok\\033[0m one\\n"; echo no >&2; exit 1' } },
+          ],
+        },
+        {
+          text: 'One fails, so I mend it.',
+          calls: [
+            {
+              tool: 'write_file',
+              arguments: { path: 'sum.ts', content: 'export const sum = (a: number, b: number) => a + b\n' },
+            },
+            { tool: 'read_file', arguments: { path: 'sum.ts' } },
+            { tool: 'search_code', arguments: { query: 'sum' } },
+          ],
+        },
+        done('mended'),
+      ],
     },
     {
       name: 'linger',

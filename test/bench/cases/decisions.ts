@@ -26,7 +26,11 @@ export const decisions: Case = {
       const tool = tools[n % tools.length]!
       if (denial(state, tool) !== null) refused += 1
       // A request for a permission always asks a person.
-      if (needsApproval(state, tool.name) !== null && tool.name !== 'request_permission') asked += 1
+      if (
+        needsApproval(state, { toolName: tool.name, effect: tool.effect }) !== null &&
+        tool.name !== 'request_permission'
+      )
+        asked += 1
     }
     const resolve = () => {
       if (route(routingFacts(state, 'turn')).resolved === '') refused += 1

@@ -1,8 +1,15 @@
-import { expect, it } from 'vitest'
+import fc from 'fast-check'
+import { expect, it, test } from 'vitest'
+import { toolsWithin } from '../../../domain/agent/control/delegate-to-agent.ts'
+import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
 import { admit } from '../../../domain/agent/rules/admission.ts'
+import { childSpec } from '../../../domain/agent/rules/child-spec.ts'
+import { covers } from '../../../domain/calls/tools/tool-patterns.ts'
 import { externalDeliveryOf } from '../../../domain/external/courier.ts'
+import { outsideSpec, toolsForOther } from '../../../domain/tree/outside-tools.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
 import { toolSpec } from '../../support/harness.ts'
+import { property } from '../../support/property.ts'
 import { Mixed } from '../../support/tree/mixed.ts'
 import { says, use } from '../../support/tree/planned-model.ts'
 import { HAND, treeSpec } from '../../support/tree/plans.ts'
@@ -81,6 +88,41 @@ it.each([
     expect.objectContaining({ code: 'PERMISSION_DENIED', rule: 'backend_rights' }),
   ])
   expect([...agents.others.keys()]).toEqual([])
+})
+
+test('keepup’s tools, memory and secrets of another agent are those of its parent, under the same rules', () => {
+  const names = ['read_url', 'search_web', 'crm:read', 'crm:write', 'recall', 'forget', 'run_command', 'look']
+  const patterns = fc.subarray(['*', 'crm:*', ...names], { maxLength: 4 })
+  const policies = fc.record({ allowedTools: patterns, deniedTools: patterns, requiresApproval: patterns })
+  const secrets = [{ name: 'CRM', reference: SECRET, server: 'crm' }]
+  const approvers = [{ tools: ['crm:write'], count: 2 }]
+  const memory = ['recall', 'forget'].map((name) => controlToolNamed(name)!.spec)
+  const web = ['read_url', 'search_web', 'crm:read', 'crm:write'].map((name) => toolSpec(name))
+  fc.assert(
+    fc.property(policies, fc.option(patterns), patterns, (policy, here, constraints) => {
+      const base = treeSpec({ policy: { mode: 'batch', sandboxed: false, approvers, ...policy } })
+      const parent = { ...base, secrets, tools: [...base.tools, ...memory, ...web, ...files] }
+      const given = toolsForOther(parent, toolsWithin(parent, constraints), { role: null, here })
+      const grant = { tokens: null, nanoDollars: null, agents: 1 }
+      const child = childSpec(parent, { childId: 'c', role: 'coder', task: 't', constraints, grant, tree: null })!
+      const outside = outsideSpec(child, given)
+      const reached = outside.tools.map(({ name }) => name)
+      for (const name of [...given, ...reached]) {
+        expect(parent.tools.map((tool) => tool.name)).toContain(name)
+        expect(policy.deniedTools.filter((one) => one !== '*')).not.toContain(name)
+        if (memory.some((tool) => tool.name === name)) continue
+        for (const list of [policy.allowedTools, ...(here === null ? [] : [here])])
+          expect(covers(list, name)).toBe(true)
+        expect(covers(policy.deniedTools, name)).toBe(false)
+        if (constraints.length > 0) expect(covers(constraints, name)).toBe(true)
+      }
+      for (const name of reached)
+        expect(covers(outside.policy.requiresApproval, name)).toBe(covers(policy.requiresApproval, name))
+      const { sandboxed, secretPatterns } = parent.policy
+      expect(outside).toMatchObject({ secrets, policy: { approvers, sandboxed, secretPatterns } })
+    }),
+    property(300),
+  )
 })
 
 it.each([

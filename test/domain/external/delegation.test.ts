@@ -29,6 +29,14 @@ test('the chosen level grants nothing beyond the rights, and its extensions are 
   )
 })
 
+test('an agent without commands has no web tools and no servers of its own: it has those of keepup', () => {
+  for (const { levels = [], plan } of BACKENDS)
+    for (const { grants, extensions } of levels.filter((level) => !level.grants.commands)) {
+      const args = plan({ prompt: 'go', extensions }).args.join(' ')
+      expect(args, JSON.stringify(grants)).toMatch(/--strict-mcp-config.* --disallowedTools WebFetch WebSearch\b/)
+    }
+})
+
 describe('a child', () => {
   const of = (policy: object) => rightsOf({ policy: Policy.parse({ sandboxed: false, ...policy }), role: null })
   it('that may do everything gets the widest level', () => {

@@ -41,6 +41,7 @@ export function memoryTree(kept: TreeContent, hashOf: (position: number) => stri
         Array.from({ length: width }, (_, at) => kept.hashes.get(`${level}/${first + at}`) ?? new Uint8Array()),
       )
     },
+    positions: async (first, count) => kept.leaves.slice(first, first + count),
     async indexOf(position) {
       const index = kept.leaves.indexOf(position)
       return index < 0 ? null : index

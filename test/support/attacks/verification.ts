@@ -31,7 +31,7 @@ const found = (where: Found['where'], code: string, message: string, stream = ''
   ...{ where, code, message, stream, revision },
 })
 
-const openOf = (data: string) => `${data}-open`
+export const openOf = (data: string) => `${data}-open`
 
 /** The checkpoints that a verifier has from a folder outside, whatever the log says of its anchors. */
 function outside(folder: string) {
@@ -97,19 +97,15 @@ export async function comparedRows(data: string, streams: readonly string[]): Pr
 }
 
 /** The data folder of a story as an attacker finds it. The attacks begin with a copy without the triggers of the log. */
-export async function attackable({ data }: Told): Promise<Attacked> {
+export async function attackable({ data, anchor }: Told): Promise<Attacked> {
   cpSync(data, openOf(data), { recursive: true, filter: (path) => !path.endsWith('.sock') })
   new Forger(openOf(data)).close()
   const log = await openSqliteLog({ folder: join(data, 'log'), mode: 'reader' })
   const store = new SqliteTreeStore(join(data, 'tree.db'), 'reader', (...range) => log.hashes(...range))
   try {
     const events = (await Array.fromAsync(log.readAll(null))).flat()
-    const { anchored, ok } = await verifyHeads({
-      log,
-      blobs: new FileBlobs(join(data, 'blobs')),
-      store,
-      acceptedLosses: [],
-    })
+    const blobs = new FileBlobs(join(data, 'blobs'))
+    const { anchored, ok } = await verifyHeads({ log, blobs, store, acceptedLosses: [] }, outside(anchor))
     if (!ok) throw new Error('the heads do not hold before the attack')
     return { events, anchored, heads: (await store.heads(0, 500)).map(({ size }) => size) }
   } finally {

@@ -46,13 +46,14 @@ export function troubles(page: Page): string[] {
 
 /** The real program over a data folder, like `keepup serve`, with the scripted model of the API's tests. */
 export async function serve(
-  options: { data?: string; port?: number; agents?: readonly AgentBackend[] } = {},
+  options: { data?: string; port?: number; agents?: readonly AgentBackend[]; settings?: object } = {},
 ): Promise<Served> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-web-')))
   const data = options.data ?? join(root, 'data')
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const model = writeScript(root)
-  const config = loadConfig({ flags: { data, port: options.port ?? 0, model, by: 'ada' }, env: {} })
+  const flags = { data, port: options.port ?? 0, model, by: 'ada', ...options.settings }
+  const config = loadConfig({ flags, env: {} })
   const services = await openServices(config, 'owner', { autoDrive: true }, { agents: options.agents ?? [] })
   const faults: unknown[] = []
   const backend = await localBackend(services, { config, env: {}, tcp: true, onFault: (error) => faults.push(error) })

@@ -159,7 +159,7 @@ export const LAWS: readonly Caught[] = [
   },
   {
     law: '7',
-    says: 'rows that mean something else under the same MEANING',
+    says: 'rows that mean something else under the same ROW_MEANING',
     test: law('7-golden-runs'),
     name: 'replayed on',
     fault: fault('projections/agent/rows/model-calls.ts', 'modelCalls', replace('word', 'late', 'answered')),

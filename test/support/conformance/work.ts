@@ -37,6 +37,20 @@ export const WORK: readonly Rule[] = [
     ),
   },
   {
+    rule: 'calls that several people must approve',
+    says: 'one person counts once',
+    test: 'test/domain/approvers.test.ts',
+    name: 'that many different people',
+    fault: fault('domain/calls/decide/approvals.ts', 'recordSupport', replace('condition', 'supporters', 'false')),
+  },
+  {
+    rule: 'calls that several people must approve',
+    says: 'no permission of one person covers them',
+    test: 'test/domain/approvers.test.ts',
+    name: 'is covered by no standing approval of its tool and no permission',
+    fault: fault('domain/calls/policy-engine.ts', 'mayLift', replace('operand', 'approversOf', 'true')),
+  },
+  {
     rule: 'a tool that changes while its approval is open',
     says: 'voids the approval',
     test: behaviour('5.3-approvals'),

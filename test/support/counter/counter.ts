@@ -120,7 +120,7 @@ function ending() {
 }
 
 export const counter: Aggregate<CounterState, CounterEvent, CounterCommand> = {
-  ...{ kind: 'counter', fold: 1, versions, decode, decodeKept, checkKnown, evolve, decide },
+  ...{ kind: 'counter', fold: 1, versions, bodies, decode, decodeKept, checkKnown, evolve, decide },
   fault: ({ type, body }) => bodies[type].safeParse(body).error?.message ?? null,
   wakeAt: ({ owed, at }) => (owed.length > 0 ? at : null),
   digest: (state) => sha256(canonicalText(state)),

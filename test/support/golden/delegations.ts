@@ -71,6 +71,10 @@ export const delegations = (): Promise<RecordingLog> => delegating({}, {})
 /** The coder calls keepup tools while it works. */
 export const outside = (): Promise<RecordingLog> => delegating({ requiresApproval: ['send'] }, { takesTools: true })
 
+/** Two people must approve what the coder sends. */
+export const seconded = (): Promise<RecordingLog> =>
+  delegating({ approvers: [{ tools: ['send'], count: 2 }] }, { takesTools: true })
+
 async function delegating(policy: object, coder: { readonly takesTools?: true }): Promise<RecordingLog> {
   const log = new RecordingLog()
   const base = worldSpec({ policy: { mode: 'batch', sandboxed: false, backends: ['other'], ...policy } })

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { REFILLED } from '../../../projections/engine/schema/migrations.ts'
 import type { Dump } from '../projections/kit.ts'
 import type { RecordingLog } from './recording.ts'
 import { rowsOf } from './rows.ts'
@@ -42,6 +43,19 @@ export async function recording(log: RecordingLog, folder: string): Promise<Pick
   const told = { versions: MEANINGS, agents: await toldOf(log.stores), rows: await rowsOf(log, log.blobs, folder) }
   return { text: log.text, told: JSON.parse(JSON.stringify(told)) as Told }
 }
+
+/** Rows of the tables and columns that a recording has. Later ones do not change older recordings. */
+export const rowsKnownTo = ({ rows: recorded }: Pick<Told, 'rows'>, rows: Dump): Dump =>
+  Object.fromEntries(
+    Object.entries(rows)
+      .filter(([table]) => !REFILLED.some((added) => added === table) || recorded[table] !== undefined)
+      .map(([table, all]) => {
+        const known = new Set(recorded[table]?.flatMap((row) => Object.keys(row)))
+        const isKnown = ([column]: [string, unknown]) =>
+          known.has(column) || !REFILLED.some((added) => added === `${table}.${column}`)
+        return [table, all.map((row) => Object.fromEntries(Object.entries(row).filter(isKnown)))]
+      }),
+  )
 
 const KEPT = join(GOLDEN, 'kept.json')
 type Digests = Record<string, string>

@@ -1,5 +1,5 @@
 import { World } from '../world.ts'
-import { delegations, outside } from './delegations.ts'
+import { delegations, outside, seconded } from './delegations.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts, tasks } from './tales-contexts.ts'
@@ -11,7 +11,18 @@ import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { bounces, messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, permissions, questions, restores, revoked, voided } from './tales-people.ts'
+import {
+  approvals,
+  approvers,
+  doubts,
+  late,
+  people,
+  permissions,
+  questions,
+  restores,
+  revoked,
+  voided,
+} from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
@@ -20,6 +31,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
   ...Object.fromEntries(Object.entries(PLANS).map(([name, plan]) => [name, () => lived(plan)])),
   ...{
     approvals,
+    approvers,
     blobs,
     bounces,
     budgets,
@@ -50,6 +62,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     results,
     reuse,
     secrets,
+    seconded,
     stops,
     tasks,
     trees,

@@ -16,8 +16,15 @@ export async function callTools(run: ExternalRunLog, runs: StreamExternalLog, cl
   })
   const decide = async (index: number, decision: 'approved' | 'rejected', reason?: string) => {
     const { toolCallId } = of(index, 'send')
-    const by = { kind: 'approver', id: 'ann', claimed: true } as const
     const said = reason === undefined ? {} : { reason }
+    const stage = run.state.tools?.open.find((one) => one.id === toolCallId)?.stage
+    if (decision === 'approved' && stage?.at === 'approval' && stage.needed !== undefined) {
+      const by = { kind: 'approver', id: 'ben', claimed: true } as const
+      const command = { kind: 'decide_permission', toolCallId, decision, ...said } as const
+      await runs.ask(agentId, command, { by, commandId: `${agentId}.s${index}` })
+      await run.look()
+    }
+    const by = { kind: 'approver', id: 'ann', claimed: true } as const
     await runs.ask(
       agentId,
       { kind: 'decide_permission', toolCallId, decision, ...said },

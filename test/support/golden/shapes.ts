@@ -24,15 +24,25 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
   if (custom > 0) Object.assign(jsonSchema, { 'x-refinements': custom })
 }
 
+const OF_SPECS = ['secrets.[].host', 'secrets.[].command', 'tools.[].sendsTo', 'policy.approvers']
+
 /**
  * Optional members that types have gained since their shape was recorded; older stored events still match. Each is a
- * path of members; `[]` means the items of an array, `{}` the members of a record.
+ * path of members; `[]` means the items of an array, `[0]` the first item of a tuple, `{}` the members of a record.
  */
-const GAINED: Readonly<Record<string, readonly string[]>> = {}
+const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'agent_started@1': OF_SPECS.map((member) => `spec.${member}`),
+  'external_started@1': OF_SPECS.map((member) => `tools.spec.${member}`),
+  'tool_call_requested@1': ['calls.[0].secrets.[].to'],
+  'model_call_end@1': ['calls.[].secrets.[].to'],
+  'approval_requested@1': ['approvers'],
+  'approval_supported@1': ['lapsed'],
+}
 
 interface Schema {
   properties?: Record<string, Schema>
   items?: Schema
+  prefixItems?: Schema[]
   additionalProperties?: Schema
   required?: string[]
   $defs?: Record<string, Schema>
@@ -44,7 +54,14 @@ function withoutMember(schema: Schema, path: string): void {
   const last = steps.pop()!
   let at: Schema | undefined = schema
   for (const step of steps)
-    at = step === '[]' ? at?.items : step === '{}' ? at?.additionalProperties : at?.properties?.[step]
+    at =
+      step === '[]'
+        ? at?.items
+        : step === '[0]'
+          ? at?.prefixItems?.[0]
+          : step === '{}'
+            ? at?.additionalProperties
+            : at?.properties?.[step]
   if (at?.properties?.[last] === undefined || at.required?.includes(last))
     throw new Error(`${path} is no optional member; a shape may gain nothing else`)
   delete at.properties[last]

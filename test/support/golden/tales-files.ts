@@ -141,7 +141,8 @@ export async function results() {
 export async function secrets() {
   const SECRET = 'hunter2-is-not-in-the-log'
   const vault = memoryVault({ PASSWORD: SECRET })
-  const spec = { secrets: [{ name: 'PASSWORD', reference: reference(await vault.referenceKey(), SECRET) }] }
+  const password = { name: 'PASSWORD', reference: reference(await vault.referenceKey(), SECRET) }
+  const spec = { secrets: [password, { ...password, host: 'api.example.com' }, { ...password, command: 'git' }] }
   const { secrets: boundary } = await openBoundary(vault, [], testSpec(spec))
   const environment = async () => ({
     ...{ workspace: null, sandbox: null, secrets: boundary },
@@ -155,7 +156,7 @@ export async function secrets() {
       calls(call('set_context', { key: 'password', value: 'open sesame' })),
       calls(call('complete_task', { summary: `sent ${SECRET}` })),
     ],
-    tools: [send],
+    tools: [send, tool('search_web', { sendsTo: 'api.example.com' })],
     spec,
     task: `Send ${SECRET}.`,
     ports: { secrets: async () => boundary, environment },

@@ -40,6 +40,41 @@ export async function approvals() {
   return run.log
 }
 
+/** Calls that two people must approve: approved, rejected after an approval, asked again for another file, expired. */
+export async function approvers() {
+  const effects = ['pure', 'idempotent', 'reconcilable', 'irreversible'] as const
+  const tools = effects.map((effect) => tool(`put_${effect}`, { effect }))
+  const says = [...effects.map((effect) => calls(call(`put_${effect}`, { n: 1 }))), completes()]
+  const rules = [
+    { tools: ['*'], count: 2 },
+    { tools: ['put_irreversible'], effects: [...effects], count: 3 },
+  ]
+  const policy = { mode: 'batch', approvalTtlMs: 60_000, approvers: rules }
+  const run = await tale({ says, tools, spec: { policy } })
+  const decide = async (turn: number, who: string, more: object = {}) => {
+    const by = { kind: 'user', id: who, claimed: true } as const
+    const command = { kind: 'decide_approval', toolCallId: run.call(turn), decision: 'approved', ...more } as const
+    await run.tell(command, { by })
+    await run.drive()
+  }
+  await run.drive()
+  const asked = callsOf(await run.state())[0]!
+  if (asked.stage.at !== 'approval') throw new Error('the call waits for no approval')
+  const questionHash = approvalHash(asked, asked.stage.expiresAt, [])
+  await decide(1, 'ann', { reason: 'looked at it', questionHash })
+  await decide(1, 'ben')
+  await decide(2, 'ann')
+  await decide(2, 'ben', { decision: 'rejected' })
+  await decide(3, 'ann', { files: [{ path: 'a', content: 'absent' }] })
+  await decide(3, 'ben', { files: [{ path: 'a', content: 'unreadable' }] })
+  await decide(3, 'ann', { files: [{ path: 'a', content: 'unreadable' }] })
+  await decide(4, 'ann')
+  await decide(4, 'ben', { lapsed: ['ann'] })
+  run.clock.time += 60_000
+  await run.drive()
+  return run.log
+}
+
 /** Tools that change while a person decides: one still accepts the arguments, the other does not. */
 export async function voided() {
   const now = { description: 'Another.', parameters: {} }

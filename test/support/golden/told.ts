@@ -14,7 +14,7 @@ import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { agentStream, sha256 } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { history as streamHistory } from '../../../domain/stream/runtime/history.ts'
-import { MEANING } from '../../../projections/engine/schema/migrations.ts'
+import { ROW_MEANING } from '../../../projections/engine/schema/migrations.ts'
 
 interface Stores {
   readonly log: EventLog
@@ -22,7 +22,7 @@ interface Stores {
 }
 
 /** The versions that the expectations of a history depend on. Raising one invalidates older expectations. */
-export const MEANINGS = { fold: AGENT_FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
+export const MEANINGS = { fold: AGENT_FOLD, assembler: ASSEMBLER, meaning: ROW_MEANING } as const
 
 /**
  * The agents of a log as this program folds them: proofs, digests at every step, messages and requests; external agents

@@ -175,7 +175,11 @@ function tools(actor: Actor, tape: Tape): unknown {
     )
   }
   if (call.status === 'asked') {
-    const choice = tape.pick(3)
+    const choice = tape.pick(4)
+    if (choice === 3) {
+      actor.user('approval_supported', { decided: DECIDED, argumentsHash: HASH, question: HASH }, of)
+      return
+    }
     if (choice === 2) actor.write('approval_expired', { argumentsHash: HASH }, of)
     else
       actor.user(

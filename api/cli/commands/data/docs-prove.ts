@@ -7,6 +7,7 @@ import { erasureCode } from '../../ask/erasing.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { covered, erasedLine } from '../../output/proof-text.ts'
+import { concluded, contradiction, headLines } from '../../verification.ts'
 import { type Kit, whole } from '../kit.ts'
 
 type FindDocument = (ctx: Context, prefix: string, need?: 'read' | 'write') => Promise<string>
@@ -18,10 +19,11 @@ async function verify(ctx: Context, id: string): Promise<number> {
     proof.ok ? 'holds' : 'BROKEN',
     `  ${counted(proof.events, 'event')} (${covered(proof.proof)}), ${proof.digests} states folded again and equal`,
     `  the updates lead to the frontier ${proof.frontier || '(empty)'}`,
+    ...headLines(proof),
     ...proof.erased.map(erasedLine),
     ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
   ])
-  return proof.ok ? EXIT.done : EXIT.verification
+  return concluded(ctx, { ok: proof.ok, contradicted: contradiction([proof]) })
 }
 
 interface EraseOptions {

@@ -11,6 +11,7 @@ import { erasureCode } from '../../ask/erasing.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { covered, erasedLine } from '../../output/proof-text.ts'
+import { concluded, contradiction, headLines } from '../../verification.ts'
 import { type Kit, readAll } from '../kit.ts'
 
 interface ListOptions {
@@ -115,10 +116,11 @@ async function verify(ctx: Context, id: string): Promise<number> {
   ctx.show(proof, () => [
     proof.ok ? 'holds' : 'BROKEN',
     `  ${counted(proof.events, 'event')} (${covered(proof.proof)}), ${proof.digests} states folded again and equal`,
+    ...headLines(proof),
     ...proof.erased.map(erasedLine),
     ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
   ])
-  return proof.ok ? EXIT.done : EXIT.verification
+  return concluded(ctx, { ok: proof.ok, contradicted: contradiction([proof]) })
 }
 
 /** Commands for the facts that agents save. */

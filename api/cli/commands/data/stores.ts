@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { allStores } from '../../follow/pages.ts'
 import { bytes } from '../../output/units.ts'
-import { exitOf, verifyOneStore } from '../../verification.ts'
+import { concluded, verifyOneStore } from '../../verification.ts'
 import type { Kit } from '../kit.ts'
 import { flowExport } from '../look/history.ts'
 
@@ -144,7 +144,7 @@ export function storesCommand(program: Command, kit: Kit): void {
     .command('verify')
     .description('check the chain, the bodies and the digests of a store')
     .argument('<store>')
-    .action(kit.action(async (ctx, [store]) => exitOf(await verifyOneStore(ctx, store!))))
+    .action(kit.action(async (ctx, [store]) => concluded(ctx, await verifyOneStore(ctx, store!))))
   stores
     .command('export')
     .description("a store's sealed events as NDJSON on stdout, to be verified elsewhere")

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { allStreams } from '../../follow/pages.ts'
 import { bytes } from '../../output/units.ts'
-import { exitOf, verifyOneStream } from '../../verification.ts'
+import { concluded, verifyOneStream } from '../../verification.ts'
 import type { Kit } from '../kit.ts'
 import { flowExport } from '../look/history.ts'
 
@@ -97,7 +97,7 @@ export function streamsCommand(program: Command, kit: Kit): void {
     .command('verify')
     .description('check the chain, the bodies, the digests and the rows of a stream')
     .argument('<stream>')
-    .action(kit.action(async (ctx, [stream]) => exitOf(await verifyOneStream(ctx, stream!))))
+    .action(kit.action(async (ctx, [stream]) => concluded(ctx, await verifyOneStream(ctx, stream!))))
   streams
     .command('erase')
     .description('empty the texts of a stream, for ever')

@@ -202,17 +202,4 @@ export function historyCommands(program: Command, kit: Kit): void {
     .argument('<a>', 'another run; or a step, or <agent>:<step>')
     .argument('[b]', 'another step')
     .action(kit.action((ctx, [run, a, b]) => diff(ctx, run!, a!, b)))
-  program
-    .command('export')
-    .description("a run's sealed events as NDJSON on stdout, to be verified elsewhere")
-    .argument('<run>')
-    .option('--agent <id>', 'only this agent of the run')
-    .action(
-      kit.action<{ agent?: string }>(async (ctx, [run], { agent }) => {
-        const id = await ctx.runId(run!, 'read')
-        const backend = await ctx.backend('read')
-        const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
-        return flowExport(ctx, await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export${query}`)))
-      }),
-    )
 }

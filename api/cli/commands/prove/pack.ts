@@ -1,4 +1,5 @@
-import { createReadStream, readFileSync, rmSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -9,6 +10,7 @@ import { counted } from '../../../../projections/engine/text.ts'
 import { refusal } from '../../../http/answers.ts'
 import { checkPack } from '../../../operations/pack/check-pack.ts'
 import { NotATar } from '../../../operations/pack/tar.ts'
+import { verifier } from '../../../operations/pack/verifier.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { bytes } from '../../output/units.ts'
@@ -20,6 +22,7 @@ interface PackOptions {
   until?: string
   bodies?: boolean
   check?: string
+  verifier?: string
   vkey?: string[]
   policy?: string
 }
@@ -35,18 +38,19 @@ export function packCommand(program: Command, kit: Kit): void {
     .option('--until <time>', 'only events up to this time')
     .option('--no-bodies', 'withhold the bodies of events, and everything made from them')
     .option('--check <file>', 'verify a pack; needs no data folder')
+    .option('--verifier <file>', 'write verify.py of this program, for checks with Python alone')
     .option('--vkey <key...>', 'with --check: trust these keys of logs instead of those in the pack')
     .option('--policy <file>', 'with --check: trust the keys of this policy (c2sp.org/tlog-policy)')
     .action(
       kit.action<PackOptions>(async (ctx, args, options) => {
         // Commander passes several arguments as one list.
         const runs = args.flat()
-        const { to, check } = options
-        if ((to === undefined) === (check === undefined))
-          throw new UsageError('pack: name the new file with --to FILE, or a pack with --check FILE')
-        if (check === undefined) return write(ctx, runs, to!, options)
-        if (runs.length > 0) throw new UsageError('--check: it checks the whole pack; name no run')
-        return verify(ctx, check, options)
+        const { to, check, verifier } = options
+        if ([to, check, verifier].filter((one) => one !== undefined).length !== 1)
+          throw new UsageError('pack: name the new file with --to FILE, a pack with --check FILE, or --verifier FILE')
+        if (to !== undefined) return write(ctx, runs, to, options)
+        if (runs.length > 0) throw new UsageError('--check and --verifier: they concern no run; name none')
+        return check === undefined ? writeVerifier(ctx, verifier!) : verify(ctx, check, options)
       }),
     )
 }
@@ -86,6 +90,18 @@ async function write(ctx: Context, runs: readonly string[], to: string, o: PackO
   return EXIT.done
 }
 
+function writeVerifier(ctx: Context, to: string): number {
+  const [path, program] = [resolve(ctx.io.cwd, to), verifier()]
+  try {
+    writeFileSync(path, program, { flag: 'wx', mode: 0o644 })
+  } catch (error) {
+    throw new CliError(`${path} cannot be written (${(error as Error).message}); name a new file in a folder of yours`)
+  }
+  const sha256 = hash('sha256', program)
+  ctx.show({ file: path, sha256 }, () => [`${to}: SHA-256 ${sha256}`])
+  return EXIT.done
+}
+
 async function verify(ctx: Context, file: string, { vkey, policy }: PackOptions): Promise<number> {
   if (vkey !== undefined && policy !== undefined) throw new UsageError('--vkey and --policy: name one of them')
   const path = resolve(ctx.io.cwd, file)
@@ -107,18 +123,18 @@ async function verify(ctx: Context, file: string, { vkey, policy }: PackOptions)
   return found.ok ? EXIT.done : EXIT.verification
 }
 
-/** Refuses a key that cannot sign heads of a log. The check of the pack names a malformed one. */
+/** Refuses malformed keys, and keys that cannot sign heads of a log. */
 function logKey(vkey: string): string {
   const type = typeOf(vkey)
-  if (type === null || type === ED25519) return vkey
+  if (type === ED25519) return vkey
   throw new UsageError(`--vkey: logs sign with keys of type ${ED25519}, not ${type}; copy the verifier key of the log`)
 }
 
-function typeOf(vkey: string): number | null {
+function typeOf(vkey: string): number {
   try {
     return parseVkey(vkey).type
   } catch (error) {
-    if (error instanceof ProofError) return null
+    if (error instanceof ProofError) throw new UsageError(`--vkey: ${error.message}`)
     throw error
   }
 }
@@ -136,5 +152,6 @@ const lines = (file: string, p: VerifiedPack): string[] => [
     `${p.bodies} with their body, ${p.erased} erased, ${p.withheld} withheld`,
   ...(p.size === null ? [] : [`  signed by ${p.origin}: a log of ${counted(p.size, 'event')}`]),
   ...p.witnesses.map((name) => `  cosigned by ${name}`),
+  ...p.unproved.map((text) => `  not proved: ${text}`),
   ...p.problems.map(({ place, message }) => `  ${place}: ${message}`),
 ]

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
@@ -6,7 +6,8 @@ import { keyPlaceOf } from '../../../../adapters/vault/keys.ts'
 import { counted } from '../../../../projections/engine/text.ts'
 import type { RebuildOptions } from '../../../../projections/index.ts'
 import { asOne, take } from '../../../http/answers.ts'
-import { NoExport, type VerifiedExport, verifyExport } from '../../../operations/events/verify-export.ts'
+import { NoExport } from '../../../operations/events/export-lines.ts'
+import { type VerifiedExport, verifyExport } from '../../../operations/events/verify-export.ts'
 import { onServers } from '../../../process/config/settings.ts'
 import { vaultKeys } from '../../../process/host/vault-keys.ts'
 import { nextLines } from '../../ask/question-lines.ts'
@@ -15,7 +16,7 @@ import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { linesOf } from '../../output/body-lines.ts'
 import { bytes } from '../../output/units.ts'
-import { damage, exitOf, verifyAll, verifyOneRun } from '../../verification.ts'
+import { concluded, damage, verifyAll, verifyOneRun } from '../../verification.ts'
 import { type Kit, modelId, moneyOption, some, whole } from '../kit.ts'
 import { pointQuery } from '../look/history.ts'
 
@@ -59,6 +60,22 @@ async function verifyFile(path: string) {
   }
 }
 
+interface VerifyFlags {
+  file?: string
+  agent?: string
+  anchors?: true
+  checkpoint?: string
+  vkey?: string
+}
+
+function checkpointIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read (${(error as Error).message}); name a file with a checkpoint`)
+  }
+}
+
 /** The commands `verify`, `fork`, `rebuild` and `backup`. */
 export function proveCommands(program: Command, kit: Kit): void {
   program
@@ -70,10 +87,14 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--file <path>', 'an export; needs no data folder')
     .option('--agent <id>', 'only this agent of the run')
     .option('--anchors', 'also ask the anchors which heads they keep now')
+    .option('--checkpoint <path>', 'a signed head of this log that you kept: the log must continue it')
+    .option('--vkey <key>', 'a verifier key of this log that you kept: the log must have signed with it')
     .action(
-      kit.action<{ file?: string; agent?: string; anchors?: true }>(async (ctx, [run], { file, agent, anchors }) => {
-        if (anchors === true && (run ?? file) !== undefined)
-          throw new UsageError('--anchors: anchors keep heads of the whole log; name no run and no file')
+      kit.action<VerifyFlags>(async (ctx, [run], { file, agent, anchors, checkpoint, vkey }) => {
+        if ((anchors ?? checkpoint ?? vkey) !== undefined && (run ?? file) !== undefined)
+          throw new UsageError(
+            '--anchors, --checkpoint, --vkey: these are about the whole log; name no run and no file',
+          )
         if (agent !== undefined && run === undefined) throw new UsageError('--agent: name the run too')
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
@@ -87,8 +108,12 @@ export function proveCommands(program: Command, kit: Kit): void {
           const why = damage(error)
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
-        if (run !== undefined) return exitOf(await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent))
-        return (await verifyAll(ctx, { anchors: anchors === true })) ? EXIT.done : EXIT.verification
+        if (run !== undefined) return concluded(ctx, await verifyOneRun(ctx, await ctx.runId(run, 'read'), agent))
+        const kept = {
+          ...(checkpoint !== undefined && { checkpoint: checkpointIn(resolve(ctx.io.cwd, checkpoint)) }),
+          ...(vkey !== undefined && { vkey }),
+        }
+        return (await verifyAll(ctx, { anchors: anchors === true, ...kept })) ? EXIT.done : EXIT.verification
       }),
     )
 

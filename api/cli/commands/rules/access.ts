@@ -1,14 +1,31 @@
 import type { Command } from 'commander'
+import type { z } from 'zod'
 import { RIGHTS, type Right, ROLES, type Role } from '../../../../domain/access/rights.ts'
+import { Effect } from '../../../../domain/calls/tools/tool-spec.ts'
 import { take } from '../../../http/answers.ts'
+import type { AccessView } from '../../../operations/access/schemas.ts'
+import { OwnerError } from '../../../process/owner/backend.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import type { Kit } from '../kit.ts'
+import { reportCommand } from './access-report.ts'
 
 const roleOf = (word: string): Role => {
   const role = ROLES.find((one) => one === word)
   if (role === undefined) throw new UsageError(`"${word}" is no role: ${ROLES.join(', ')}`)
   return role
+}
+
+/** The granted roles, then those that only an issuer's tokens gave. */
+const rolesText = ({
+  roles,
+  claimed,
+}: {
+  readonly roles: readonly Role[]
+  readonly claimed: readonly { readonly roles: readonly Role[] }[]
+}): string => {
+  const more = new Set(claimed.flatMap((claim) => claim.roles)).difference(new Set(roles))
+  return [...roles, ...[...more].map((role) => `${role} (claimed)`)].join(' ')
 }
 
 const listOf = (text: string): readonly string[] => text.split(',').map((one) => one.trim())
@@ -19,6 +36,47 @@ function rightsOf(text: string): Right[] {
     if (right === undefined) throw new UsageError(`"${word}" is no right: ${RIGHTS.join(', ')}`)
     return right
   })
+}
+
+const EFFECTS = Effect.options
+
+/** A rule about approvers in words. */
+const ruleText = ({ tools, effects, count }: z.infer<typeof AccessView>['approvers'][number]): string =>
+  `${count} people approve calls of ${tools.join(', ')}${effects === undefined ? '' : ` (${effects.join(', ')})`}`
+
+function newRule({
+  tools,
+  effects,
+  count = '2',
+}: {
+  tools: string
+  effects?: string | undefined
+  count?: string | undefined
+}) {
+  const people = Number(count)
+  if (!Number.isInteger(people) || people < 2 || people > 9)
+    throw new UsageError(`--count: "${count}": write a number from 2 to 9`)
+  const named = effects === undefined ? undefined : listOf(effects).map(effectOf)
+  return { tools: [...listOf(tools)], ...(named !== undefined && { effects: named }), count: people }
+}
+
+/** Refuses names that no tool here has. Patterns and tools of servers can match tools that do not answer now. */
+async function refuseUnknownTools(ctx: Context, names: readonly string[]): Promise<void> {
+  const exact = names.filter((name) => !/[*:]/.test(name))
+  if (exact.length === 0) return
+  const { tools } = await take((await ctx.client('write')).v1.tools.$get({}))
+  const unknown = exact.filter((name) => !tools.some((tool) => tool.name === name))
+  if (unknown.length === 0) return
+  const lists = ctx.command('tools', 'list')
+  throw new UsageError(
+    `--tools: no tool is named ${unknown.join(', ')}; ${lists} shows the names, and send* is a pattern`,
+  )
+}
+
+function effectOf(word: string): Effect {
+  const effect = EFFECTS.find((one) => one === word)
+  if (effect === undefined) throw new UsageError(`"${word}" is no effect: ${EFFECTS.join(', ')}`)
+  return effect
 }
 
 const DAY_MS = 86_400_000
@@ -61,6 +119,16 @@ async function allPages<T>(
   return all
 }
 
+/** The present state of access. Off in a folder that does not exist yet. */
+async function accessOf(ctx: Context): Promise<z.infer<typeof AccessView>> {
+  try {
+    return await take((await ctx.client('read')).v1.access.$get({}))
+  } catch (error) {
+    if (!(error instanceof OwnerError && error.code === 'NOTHING_YET')) throw error
+    return { on: false, separation: true, approvers: [], roles: {} }
+  }
+}
+
 /** The command `access` with its subcommands. */
 export function accessCommand(program: Command, kit: Kit): void {
   const access = program.command('access').description('who may do what: people, services, their roles and keys')
@@ -82,10 +150,11 @@ export function accessCommand(program: Command, kit: Kit): void {
     .description('whether access is on, the rights of each role, and the rules about approvals')
     .action(
       kit.action(async (ctx) => {
-        const found = await take((await ctx.client('read')).v1.access.$get({}))
+        const found = await accessOf(ctx)
         ctx.show(found, () => [
           found.on ? 'access is on' : `access is off; ${ctx.command('access', 'init', '<you>')} turns it on`,
           ...(found.on ? [`separation of duties: ${found.separation ? 'on' : 'off'}`] : []),
+          ...found.approvers.map(ruleText),
           ...Object.entries(found.roles).map(([role, rights]) => `${role}: ${rights.join(' ')}`),
         ])
         return EXIT.done
@@ -102,6 +171,33 @@ export function accessCommand(program: Command, kit: Kit): void {
         const json = { separation: word === 'on', by: ctx.by }
         const done = await take((await ctx.client('write')).v1.access.rules.$put({ header: {}, json }))
         ctx.show(done, () => [done.recorded ? `separation of duties: ${word}` : `it was ${word} before`])
+        return EXIT.done
+      }),
+    )
+
+  access
+    .command('approvers')
+    .description('calls that several people must approve in new runs; without options: the rules')
+    .option('--tools <tools>', 'comma-separated tools, or patterns such as server:*')
+    .option('--effects <effects>', `only calls with these effects, comma-separated: ${EFFECTS.join(', ')}`)
+    .option('--count <people>', 'how many people must approve, 2 to 9; default 2')
+    .option('--clear', 'remove all rules')
+    .action(
+      kit.action<{ tools?: string; effects?: string; count?: string; clear?: boolean }>(async (ctx, _, options) => {
+        const { tools, effects, count, clear = false } = options
+        if (tools === undefined && (effects !== undefined || count !== undefined))
+          throw new UsageError('name the tools of the rule with --tools')
+        if (clear && tools !== undefined) throw new UsageError('give either --clear, or --tools to add a rule')
+        if (!clear && tools === undefined) {
+          const { approvers: before } = await accessOf(ctx)
+          ctx.show(before, () => (before.length === 0 ? ['one person approves a call'] : before.map(ruleText)))
+          return EXIT.done
+        }
+        const rule = tools === undefined ? [] : [newRule({ tools, effects, count })]
+        if (tools !== undefined) await refuseUnknownTools(ctx, listOf(tools))
+        const json = { by: ctx.by, ...(clear ? { approvers: [] } : { addApprovers: rule }) }
+        const done = await take((await ctx.client('write')).v1.access.rules.$put({ header: {}, json }))
+        ctx.show(done, () => (clear ? ['no rules about approvers'] : rule.map(ruleText)))
         return EXIT.done
       }),
     )
@@ -130,7 +226,7 @@ export function accessCommand(program: Command, kit: Kit): void {
         ctx.list(found, [
           { title: 'PRINCIPAL', of: (one) => one.id },
           { title: 'KIND', of: (one) => one.kind },
-          { title: 'ROLES', of: (one) => (one.removed ? 'removed' : one.roles.join(' ')) },
+          { title: 'ROLES', of: (one) => (one.removed ? 'removed' : rolesText(one)) },
           { title: 'NAME', of: (one) => one.name, flexible: true },
         ])
         return EXIT.done
@@ -253,4 +349,6 @@ export function accessCommand(program: Command, kit: Kit): void {
         return EXIT.done
       }),
     )
+
+  reportCommand(access, kit)
 }

@@ -10,6 +10,7 @@ import { OWN_AGENT, type StartRunInput } from '../../../operations/runs/start-sc
 import { EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { followAgent } from '../../follow/follow-agent.ts'
+import { mustFollow } from '../../follow/must-follow.ts'
 import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, some, whole } from '../kit.ts'
 import { knowledgeFrom, pairs, routingFrom } from './file-options.ts'
 
@@ -218,7 +219,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option(
       '--secret <names>',
-      'secrets that built-in tools may be given, by name; NAME=@server:SERVER gives one to the tools of that server',
+      'secrets by name, for files and commands; NAME=@server:SERVER, NAME=@host:HOST[:PORT] and NAME=@command:PROGRAM give one to that place only',
       names,
     )
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
@@ -272,6 +273,7 @@ export function runCommand(program: Command, kit: Kit): void {
         const { key, drive } = options
         if (json.workspace !== undefined && options.workspace === undefined) notOurOwn(json.workspace)
         const client = await ctx.client('write')
+        if (isOther(options.agent) || drive !== false) await mustFollow(ctx, !isOther(options.agent))
         const header = key === undefined ? {} : { 'idempotency-key': key }
         const started = await take(client.v1.runs.$post({ header, json }))
         if (json.workspace !== undefined) ctx.note(`works in ${json.workspace}`)

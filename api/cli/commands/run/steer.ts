@@ -3,6 +3,7 @@ import type { Json } from '../../../../domain/log/json.ts'
 import type { ErasureCode } from '../../../../domain/stream/erasure.ts'
 import { asOne, take } from '../../../http/answers.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
+import type { Recorded } from '../../../operations/schemas.ts'
 import { approvalOf, asks, decideCall, previewLines, showApproval, showDoubt } from '../../ask/ask-person.ts'
 import { askToErase, erasureCode, filesStay } from '../../ask/erasing.ts'
 import { continueHint } from '../../ask/question-lines.ts'
@@ -15,16 +16,10 @@ import { choice, type Kit, readAll, whole } from '../kit.ts'
 const EXPIRY = `A question waits for 24 hours (policy.approvalTtlMs of POST /v1/runs and of the library sets another time). Then it counts
 as refused: the agent is told so (APPROVAL_EXPIRED), and may ask again.`
 
-interface Recorded {
-  runId: string
-  agentId: string
-  revision: number
-  driving: boolean
-}
-
 /** Reports the recorded command. If the run has no driver, also prints the next command. */
 async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promise<number> {
   ctx.show(done, () => [`${said} ${done.agentId} at revision ${done.revision}`])
+  if (done.note !== undefined) ctx.note(done.note)
   if (done.driving) return EXIT.done
   const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
   ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : continueHint(ctx, detail))
@@ -77,7 +72,8 @@ export function steerCommands(program: Command, kit: Kit): void {
           if (dryRun) {
             const found = await approvalOf(ctx, id)
             const asked = ctx.command(name, id, '--question', found.questionHash.slice(0, SHOWN_HASH))
-            ctx.show(found, () => [asks(found.approval), ...previewLines(found.preview), `next: ${asked}`])
+            const next = found.approval.state === 'pending' ? [`next: ${asked}`] : []
+            ctx.show(found, () => [asks(found.approval), ...previewLines(found.preview), ...next])
             return EXIT.done
           }
           mustNameCall(ctx, name, call!, id)
@@ -86,7 +82,7 @@ export function steerCommands(program: Command, kit: Kit): void {
             throw new CliError('this is not the question of --question any more; nothing was decided, look again')
           const done = await decideCall(ctx, id, decision, { questionHash, ...(reason ? { reason } : {}) })
           if (!resume) return recorded(ctx, done, `${decision} ${id}; recorded`)
-          ctx.note(`${decision} ${id}`)
+          ctx.note(`${decision} ${id}${done.note === undefined ? '' : `; ${done.note}`}`)
           return driveToEnd(ctx, done.runId, await fromHead(ctx, done.runId), resuming(ctx, done.runId))
         }),
       )

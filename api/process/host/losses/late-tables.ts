@@ -24,6 +24,7 @@ export class LateTables implements Tables {
   /** Like {@link read}, with the real position of the tables. */
   seen: Tables['read'] = (query) => this.#seen(query)
   read: Tables['read'] = (query) => this.#now.read(query)
+  readApart: Tables['read'] = (query) => this.#now.readApart?.(query) ?? this.#now.read(query)
   caughtUpTo: Tables['caughtUpTo'] = (cursor, signal) => this.#now.caughtUpTo(cursor, signal)
   rebuild: Tables['rebuild'] = (how) => this.#now.rebuild(how)
   release: Tables['release'] = (agentId) => this.#now.release(agentId)
@@ -34,12 +35,21 @@ export class LateTables implements Tables {
 
 /**
  * The tables found next to a log that has lost its end. They are evidence of the loss and do not change. Answers carry
- * the position of the log's head, from which readers can continue.
+ * the position of the log's head, from which readers can continue. `apart`: reads like {@link Tables.readApart}.
  */
-export const witnessTables = (seen: Tables['read'], log: EventLog, { loss }: LossGate): Tables => {
+export const witnessTables = (
+  seen: Tables['read'],
+  log: EventLog,
+  { loss }: LossGate,
+  apart: Tables['read'] = seen,
+): Tables => {
   const refuse = () => Promise.reject(shortened(loss === null ? 'the log has lost its end' : lossText(loss)))
+  const shown =
+    (read: Tables['read']): Tables['read'] =>
+    async (query) => ({ position: await log.headCursor(), data: (await read(query)).data })
   return {
-    read: async (query) => ({ position: await log.headCursor(), data: (await seen(query)).data }),
+    read: shown(seen),
+    readApart: shown(apart),
     caughtUpTo: async () => {},
     rebuild: refuse,
     release: refuse,

@@ -37,6 +37,7 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
       }
       const said = { by, ...(reason === undefined ? {} : { reason }) }
       const done = await services.accepting(() => recordAcceptance(ports, loss, said))
+      await ports.crashPoint?.('loss_accepted')
       await services.followed()
       services.gate.loss = null
       return { loss, ...done }

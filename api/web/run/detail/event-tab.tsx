@@ -10,11 +10,12 @@ import { ProofButton } from '../../parts/proof-button.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import { goTo } from '../position.ts'
+import { CallDecision } from './call-decision.tsx'
 import type { DetailProps } from './detail-props.ts'
 import { WholeResult } from './whole-result.tsx'
 
 /** The event at the position: input, output and cause. */
-export function EventTab({ agent, place }: DetailProps) {
+export function EventTab({ runId, agent, place }: DetailProps) {
   const { events, outline } = agent
   events.version.value
   const work = outline.work.find(({ from, to }) => from === place || to === place)
@@ -30,6 +31,7 @@ export function EventTab({ agent, place }: DetailProps) {
         #{place} {event.type}
       </h2>
       <Facts event={event} />
+      {event.toolCallId !== undefined && <CallDecision runId={runId} toolCallId={event.toolCallId} />}
       <p>
         <button type="button" class="link" onClick={() => setQuery({ tab: 'trace', line: null })}>
           Where did this come from?

@@ -1,17 +1,11 @@
-import type { Block } from '../../../../domain/calls/content.ts'
 import { substance } from '../../../cli/output/event-row.ts'
-import { isFailure } from '../../../cli/output/event-words.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { clock, span } from '../../parts/format.ts'
-import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
-import { Foreign } from '../../parts/text.tsx'
 import { OtherAgentEvents } from './other-agent.tsx'
 import { toneOf } from './tone.ts'
-
-const RESULT = 600
 
 interface CardProps {
   readonly type: string
@@ -22,7 +16,7 @@ interface CardProps {
   readonly onChoose: () => void
 }
 
-/** An event in the conversation view. */
+/** An event in the conversation view that belongs to no turn and no call. */
 export function FeedCard({ type, revision, event, state, onChoose }: CardProps) {
   return (
     <article class={`card ${toneOf(type, event)} ${state}`} aria-current={state === 'current' || undefined}>
@@ -40,11 +34,7 @@ export function FeedCard({ type, revision, event, state, onChoose }: CardProps) 
 }
 
 function titleOf(type: string, event: EventView | undefined): string {
-  if (type === 'user_input') return `${shown(event?.actor.id ?? 'a person')} said`
-  if (type === 'model_call_end') return 'model'
-  if (event?.type === 'tool_call_end' && event.payload !== null)
-    return `${shown(event.payload.toolName)} ${isFailure(event.payload) ? '✗' : '✓'}`
-  return type === 'tool_call_end' ? 'tool ✓' : type.replaceAll('_', ' ')
+  return type === 'user_input' ? `${shown(event?.actor.id ?? 'a person')} said` : type.replaceAll('_', ' ')
 }
 
 function figuresOf({ payload, cut }: EventView): string {
@@ -58,10 +48,6 @@ function figuresOf({ payload, cut }: EventView): string {
   return figures.filter((one) => one !== '').join(' · ')
 }
 
-/** The start of a call's arguments or result. The detail pane shows all of it. */
-const Value = ({ value }: { value: unknown }) =>
-  typeof value === 'string' ? <Foreign text={value} most={RESULT} /> : <JsonView value={value ?? null} text={RESULT} />
-
 function Body({ event }: { event: EventView }) {
   const { type, payload } = event
   if (event.altered) return <p class="bad">altered: the stored body is not the one that was sealed</p>
@@ -73,14 +59,6 @@ function Body({ event }: { event: EventView }) {
       return <Markdown text={payload.summary} />
     case 'agent_events':
       return <OtherAgentEvents events={payload.events} />
-    case 'model_call_end':
-    case 'tool_call_requested':
-      return <Answer content={payload.content} />
-    case 'tool_call_end': {
-      const { error } = payload
-      if (error !== undefined) return <Foreign text={`${error.code}: ${error.message}`} most={RESULT} />
-      return <Value value={payload.result} />
-    }
     default:
       return (
         <p>
@@ -88,30 +66,4 @@ function Body({ event }: { event: EventView }) {
         </p>
       )
   }
-}
-
-const textIn = ({ text }: Block): string => (typeof text === 'string' ? text : '')
-
-function Answer({ content }: { content: readonly Block[] }) {
-  return (
-    <>
-      {content.map((block, i) =>
-        block.type === 'text' ? (
-          <Markdown key={i} text={textIn(block)} />
-        ) : block.type === 'tool_use' ? (
-          <div key={i} class="call">
-            <span class="mono">
-              → <bdi>{shown(String(block.name ?? ''))}</bdi>
-            </span>
-            <Value value={block.input} />
-          </div>
-        ) : textIn(block) === '' ? null : (
-          // For example a model's reasoning before its answer.
-          <p key={i} class="quiet">
-            <Foreign text={textIn(block)} most={RESULT} />
-          </p>
-        ),
-      )}
-    </>
-  )
 }

@@ -1,14 +1,18 @@
 import { useState } from 'preact/hooks'
 import { span } from '../../parts/format.ts'
+import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { goTo } from '../position.ts'
+import { toneOf } from './tone.ts'
 
 const ROW = 24
 
-/** Model and tool calls on a time axis. The axis covers the visible rows. */
+/** Model and tool calls on a time axis, failed ones in red. The axis covers the visible rows. */
 export function Waterfall({ agent, place }: { agent: AgentModel; place: number }) {
-  const { work, times } = agent.outline
+  const { events, outline } = agent
+  const { work, times } = outline
+  events.version.value
   const [view, setView] = useState({ first: 0, last: 0 })
   agent.length.value
   const now = times.at(-1) ?? 0
@@ -23,10 +27,20 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
       count={work.length}
       rowHeight={ROW}
       at={reached}
-      onRange={(first, last) => setView({ first, last })}
+      onRange={(first, last) => {
+        setView({ first, last })
+        events.want(
+          'timeline',
+          work.slice(first, last + 1).flatMap(({ from, to }) => (to === null ? [from] : [from, to])),
+        )
+      }}
       row={(index) => {
         const { kind, turn, from: began, to } = work[index]!
         const ms = endOf(to) - times[began]!
+        const end = to === null ? undefined : events.get(to)
+        const isBad = to !== null && toneOf(outline.types[to]!, end) === 'bad'
+        const start = events.get(began)
+        const name = start?.type === 'tool_call_start' ? (start.payload?.toolName ?? kind) : kind
         const left = (100 * (times[began]! - from)) / width
         return (
           <button
@@ -35,12 +49,16 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
             aria-current={index === reached || undefined}
             onClick={() => goTo(to ?? began)}
           >
-            <span class={`type ${kind}`}>
-              {turn} {kind}
+            <span class={`type ${isBad ? 'bad' : kind}`}>
+              {turn} <bdi>{shown(name)}</bdi>
+              {isBad && ' ✗'}
             </span>
             <span class="quiet number">{to === null ? 'open' : span(ms)}</span>
             <span class="track">
-              <span class={`bar-${kind}`} style={{ marginLeft: `${left}%`, width: `${(100 * ms) / width}%` }} />
+              <span
+                class={isBad ? 'bar-bad' : `bar-${kind}`}
+                style={{ marginLeft: `${left}%`, width: `${(100 * ms) / width}%` }}
+              />
             </span>
           </button>
         )

@@ -2,9 +2,9 @@ import type { SealedEvent } from '../../../log/envelope.ts'
 import { ERASED_FACT, eraseImpossible } from '../../../log/erased.ts'
 import { ConflictError, LogError } from '../../../log/errors.ts'
 import { keyOf } from '../../../log/ids.ts'
-import { idOf, ownerOf } from '../../../log/owner.ts'
+import { idOf, KINDS_OF_RUNS, kindOf, ownerOf } from '../../../log/owner.ts'
 import type { BlobIntent } from '../../../ports/index.ts'
-import { RESIDUE } from '../../erasure.ts'
+import { type Doomed, MAX_ERASED, RESIDUE } from '../../erasure.ts'
 import { bodyOf } from '../bodies.ts'
 import { isRepeated } from '../idempotency-keys.ts'
 import { revisionChanged } from '../mailbox.ts'
@@ -17,13 +17,10 @@ import { removeUnnamed } from './unnamed-blobs.ts'
 
 const MAX_TRIES = 10
 
-/** The maximum number of bodies that one append empties. */
-export const MAX_ERASED = 1_024
-
 /**
  * Empties bodies of a finished stream permanently, at most {@link MAX_ERASED} per append, with the facts that name
  * them. A repeated call finishes an interrupted erasure. Reads the stream once, and again after a conflict with another
- * writer. Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, IDEMPOTENCY_KEY_REUSED,
+ * writer. Rejects with HELD, NOT_YOUR_OWN, ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, IDEMPOTENCY_KEY_REUSED,
  * with REVISION_CHANGED when the stream is not at the `expected` revision, or with the tenth ConflictError. `forget`:
  * drops the erased bodies from memory; called before the first append and after each one, even when its outcome is
  * unknown. The request cache is cleared, because its answers may contain erased text. Intents record the blobs before
@@ -40,6 +37,7 @@ export async function erase(
   let found = await look(ports, aggregate, stream, what, asker.commandId)
   let recorded = false
   const attached = new Map<string, BlobIntent>()
+  await ports.holds?.mustBeFree(doomed(found), asker.by)
   if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
     throw revisionChanged(aggregate, stream, found.last.header.revision)
   await forget()
@@ -51,7 +49,9 @@ export async function erase(
       const named = await attachedTo(ports, aggregate, stream, next)
       for (const hash of named) attached.set(hash, { stream, runId, hash })
       await ports.intents?.begin([...intentsOf(found.last, next), ...attached.values()])
-      const last = await recordErasure(ports, aggregate, found.last, next, what, asker).finally(forget)
+      const { last: head } = found
+      const empty = () => recordErasure(ports, aggregate, head, next, what, asker).finally(forget)
+      const last = await (ports.holds?.emptying(doomed({ last: head, targets: next }), asker.by, empty) ?? empty())
       recorded = true
       const gone = next.at(-1)!.revision
       found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
@@ -66,6 +66,12 @@ export async function erase(
   await ports.cache?.clear()
   if (what.all) await removeUnnamed(ports, aggregate, found.last.header)
   return { revision: found.last.header.revision, recorded }
+}
+
+function doomed({ last: { header }, targets }: Found): Doomed {
+  const { stream, runId } = header
+  const run = KINDS_OF_RUNS.includes(kindOf(stream)) ? (runId ?? null) : null
+  return { stream, run, revisions: targets.map(({ revision }) => revision) }
 }
 
 const intentsOf = ({ header }: SealedEvent, targets: readonly Target[]): BlobIntent[] => {
@@ -104,12 +110,13 @@ const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_
 
 /** The bodies that {@link erase} would empty now. Rejects as {@link erase} does. */
 export async function erasable(
-  ports: Pick<StreamPorts, 'log'>,
+  ports: Pick<StreamPorts, 'log' | 'holds'>,
   aggregate: Erasable,
   stream: string,
   which: ErasureChoice,
 ) {
   const { last, targets } = await look(ports, aggregate, stream, which)
+  await ports.holds?.mustBeFree(doomed({ last, targets }), null)
   const bodies = targets
     .filter(({ erased }) => !erased)
     .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
@@ -117,13 +124,18 @@ export async function erasable(
 }
 
 /** The stream's last event, and the bodies to erase, in order. */
+interface Found {
+  readonly last: SealedEvent
+  readonly targets: readonly Target[]
+}
+
 async function look(
   ports: Pick<StreamPorts, 'log'>,
   aggregate: Erasable,
   stream: string,
   what: ErasureChoice,
   commandId?: string,
-) {
+): Promise<Found> {
   const { reject, erasing } = aggregate
   const ending = erasing.ending()
   if (!ports.log.erases) throw eraseImpossible()

@@ -1,5 +1,6 @@
+import type { Actor } from '../../../log/envelope.ts'
 import type { AnyAggregate, StreamContext } from '../../aggregate.ts'
-import type { ErasureCode } from '../../erasure.ts'
+import type { Doomed, ErasureCode } from '../../erasure.ts'
 
 /**
  * The bodies to erase from a finished stream: one event's, those from `revision` to `to`, or all that may contain text
@@ -43,3 +44,11 @@ export type Erasable = Pick<
   AnyAggregate,
   'decode' | 'versions' | 'reject' | 'erasing' | 'attaching' | 'attachment' | 'bears'
 >
+
+/** The legal holds, which each erasure asks. */
+export interface Holds {
+  /** Rejects with HELD if a hold covers one of the bodies, and with NOT_YOUR_OWN if `by` lifted one and duties are separate. */
+  mustBeFree(doomed: Doomed, by: Actor | null): Promise<void>
+  /** Checks as {@link mustBeFree}, then empties. No hold is set in between. */
+  emptying<T>(doomed: Doomed, by: Actor, empty: () => Promise<T>): Promise<T>
+}

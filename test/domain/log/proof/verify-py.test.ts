@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { sign } from 'node:crypto'
+import { createHash, sign } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalHeader } from '../../../../domain/log/canonical.ts'
 import { formatNote, formatVkey, openNote, signatureLine } from '../../../../domain/log/proof/note.ts'
-import { packedEventLine } from '../../../../domain/log/proof/pack.ts'
+import { packedEventLine, VERIFIERS } from '../../../../domain/log/proof/pack.ts'
 import { formatProofFile } from '../../../../domain/log/proof/proof-file.ts'
 import { verifyInclusion } from '../../../../domain/log/proof/tree-proof.ts'
 import { anyHeader, headerText } from '../../../support/log/headers.ts'
@@ -126,7 +126,7 @@ describe('verify.py', { tags: ['python3'] }, () => {
         expect({ code, shown }).toEqual({ code: 0, shown: expect.stringMatching(/VALID\n$/) })
         expect(shown).toContain(`${chosen.length} events of`)
         expect(shown).toContain('; 0 faults')
-        expect(shown).toContain("anchored: cosigned by ['w']")
+        expect(shown).toContain('anchored: cosigned by w\n')
         expect(shown).toContain(`included: ${chosen.length} of ${all.length} events of the log`)
       }),
       property(60),
@@ -176,7 +176,7 @@ describe('verify.py', { tags: ['python3'] }, () => {
       expect(shown).toContain(message)
       expect(shown).not.toMatch(/^VALID$/m)
       // Lines of other streams are not accused.
-      expect(shown).not.toMatch(/FAULT: .line [1237]\b/)
+      expect(shown).not.toMatch(/FAULT: line [1237]\b/)
     }
   })
 
@@ -232,8 +232,12 @@ describe('verify.py', { tags: ['python3'] }, () => {
       Object.fromEntries(Object.entries(whole).filter(([name]) => !name.startsWith('blobs/'))),
       'event 2 (agent-a0@1): its body or whole result is missing without a reason',
     ],
-    ['no policy', (({ 'policy.txt': _, ...rest }) => rest)(whole), 'policy.txt'],
-    ['a policy of other words', { ...whole, 'policy.txt': 'trust all\n' }, "not a line of a policy: 'trust'"],
+    ['no policy', (({ 'policy.txt': _, ...rest }) => rest)(whole), 'INVALID: policy.txt is missing\n'],
+    [
+      'a policy of other words',
+      { ...whole, 'policy.txt': 'trust all\n' },
+      'INVALID: not a line of a policy: trust all\n',
+    ],
   ])('refuses %s', async (_, pack, message) => {
     const { code, shown } = await verify(pack)
     expect({ code, shown }).toEqual({ code: 1, shown: expect.stringContaining(message) })
@@ -258,7 +262,7 @@ describe('verify.py', { tags: ['python3'] }, () => {
     const run = (change: object, ...more: string[]) =>
       python.run('proof', file(formatProofFile({ ...proof, ...change })), policy, ...more)
     const good = await run({})
-    expect(good).toMatchObject({ code: 0, shown: expect.stringContaining('included: event 3 of 7') })
+    expect(good).toMatchObject({ code: 0, shown: expect.stringContaining('included: event 3 of 7 {') })
     expect(good.shown).toContain(event.header.commandId)
     expect((await run({ extra: null }, event.hash)).code).toBe(0)
     expect((await run({}, event.hash)).code).toBe(0)
@@ -334,6 +338,12 @@ describe('verify.py', { tags: ['python3'] }, () => {
       }),
       property(300),
     )
+  })
+
+  test('is the version whose SHA-256 the documentation has, and that keepup knows', () => {
+    const sha256 = createHash('sha256').update(readFileSync(VERIFY_PY)).digest('hex')
+    expect(VERIFIERS.at(-1)).toBe(sha256)
+    expect(readFileSync(VERIFY_PY.replace('verify.py', 'proof.md'), 'utf8')).toContain(sha256)
   })
 
   test('prints commands of openssl that verify each signature', { tags: ['openssl'] }, async () => {

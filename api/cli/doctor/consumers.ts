@@ -1,0 +1,27 @@
+import { take } from '../../http/answers.ts'
+import { OwnerError } from '../../process/owner/backend.ts'
+import type { Client } from '../client.ts'
+import { bad, type Finding, message, ok } from './finding.ts'
+
+/** A consumer that is behind and has acked nothing for this time is reported, in ms. */
+const SILENT_MS = 60 * 60_000
+
+/** Whether the consumers of the log keep up with it. */
+export async function checkConsumers(connect: () => Promise<Client>, now: number): Promise<Finding[]> {
+  try {
+    const { consumers } = await take((await connect()).v1.consumers.$get({}))
+    return consumers.map(({ name, lag, lastAckAt, createdAt }) => {
+      const last = lastAckAt === null ? 'no ack yet' : `last ack ${lastAckAt}`
+      const found = `${name}: ${last}, ${lag ?? 'unknown'} events behind`
+      const remove = `"keepup consumers remove ${name}" removes it`
+      if (lag === null)
+        return bad('warning', 'consumer', `${found}; its position is of another log`, `${remove}; then create it again`)
+      if (lag === 0 || now - Date.parse(lastAckAt ?? createdAt) < SILENT_MS) return ok('consumer', found)
+      return bad('warning', 'consumer', `${found}; its lag grows`, `start its reader; ${remove}`)
+    })
+  } catch (error) {
+    // The check of the log reports why it does not open.
+    if (error instanceof OwnerError) return []
+    return [bad('warning', 'consumers', message(error), 'do what the message says')]
+  }
+}

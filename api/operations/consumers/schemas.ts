@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { CursorText, Position } from '../schemas.ts'
+import { ConsumerFilter } from './filter.ts'
+
+export const ConsumerName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+    error: 'expected small letters, digits, ".", "_" and "-", at most 64, first a letter or a digit',
+  })
+  .refine((name) => !name.startsWith('keepup.'), {
+    error:
+      'names with "keepup." at the beginning are for readers of keepup itself, which its settings start; use another',
+  })
+
+export const ConsumerParam = z.object({ name: ConsumerName })
+
+export const PutConsumer = z
+  .strictObject({
+    from: z
+      .union([z.enum(['beginning', 'end']), CursorText])
+      .default('beginning')
+      .meta({ description: 'Where a new consumer begins: the beginning or the end of the log, or after a cursor' }),
+    filter: ConsumerFilter.default({}),
+  })
+  .meta({ id: 'PutConsumer' })
+
+export const Consumer = z
+  .strictObject({
+    name: z.string(),
+    filter: ConsumerFilter,
+    position: Position.meta({ description: 'Everything up to this cursor is handled; null: nothing' }),
+    head: z.string().meta({ description: 'The cursor of the last event of the log' }),
+    lag: z.int().nullable().meta({
+      description: 'Events of the log after the position, counted up to 10,000; null: the position is of another log',
+    }),
+    epoch: z.int().meta({ description: 'The epoch of the last reader. Its acks are taken, and no others' }),
+    createdAt: z.string(),
+    lastAckAt: z.string().nullable(),
+  })
+  .meta({ id: 'Consumer' })
+export type Consumer = z.output<typeof Consumer>
+
+export const ConsumerList = z.strictObject({ consumers: z.array(Consumer).readonly() }).meta({ id: 'Consumers' })
+
+export const AckConsumer = z
+  .strictObject({
+    position: CursorText.meta({ description: 'The cursor of the last event that is handled, or of a later position' }),
+    epoch: z.int().positive().meta({ description: "The reader's epoch" }),
+  })
+  .meta({ id: 'AckConsumer' })
+
+export const Acked = z
+  .strictObject({ position: Position.meta({ description: 'The position of the consumer after the ack' }) })
+  .meta({ id: 'Acked' })
+
+export const ConsumerRemoved = z.strictObject({ name: z.string() }).meta({ id: 'ConsumerRemoved' })

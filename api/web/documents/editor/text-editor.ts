@@ -1,0 +1,283 @@
+import {
+  baseKeymap,
+  chainCommands,
+  exitCode,
+  newlineInCode,
+  setBlockType,
+  splitBlockAs,
+  toggleMark,
+} from 'prosemirror-commands'
+import { history, redo, undo } from 'prosemirror-history'
+import { InputRule, inputRules } from 'prosemirror-inputrules'
+import { keymap } from 'prosemirror-keymap'
+import type { Attrs, Node, NodeType } from 'prosemirror-model'
+import { type Command, EditorState, Plugin, type Transaction } from 'prosemirror-state'
+import { EditorView } from 'prosemirror-view'
+import type { ReadBlock } from '../../../../domain/ports/index.ts'
+import { randomId } from '../../../http/answers.ts'
+import { blockOf, nodeOf, pair } from './convert.ts'
+import { cursorsPlugin, type PersonHere, type Place, showPeople } from './cursors.ts'
+import { clipboard, schema } from './schema.ts'
+
+interface Options {
+  readonly blocks: readonly ReadBlock[]
+  readonly label: string
+  /** The person changed the document to these blocks. */
+  write(blocks: readonly ReadBlock[]): void
+  /** The person's selection changed. */
+  moved(place: Place | null): void
+  /** Called with the reason when the editor refuses an action of the person. */
+  refused(why: string): void
+  /** Called after each change of the editor, so that a toolbar can show its state. */
+  changed(): void
+}
+
+const REMOTE = 'remote'
+/** Characters. The gateway takes 250,000 operations at once, and each character is one. */
+const LONGEST_PASTE = 200_000
+
+/** An editor of a list of blocks. */
+export class TextEditor {
+  readonly view: EditorView
+  readonly #options: Options
+
+  constructor(element: HTMLElement, options: Options) {
+    this.#options = options
+    this.view = new EditorView(element, {
+      state: EditorState.create({ doc: docOf(options.blocks), plugins: plugins() }),
+      attributes: { 'aria-label': options.label, 'aria-multiline': 'true', role: 'textbox', class: 'markdown' },
+      clipboardSerializer: clipboard,
+      handlePaste: (_view, _event, { size }) => {
+        const isTooLong = size > LONGEST_PASTE
+        if (isTooLong)
+          options.refused(`a paste of ${size} characters is too long: paste at most ${LONGEST_PASTE} at once`)
+        return isTooLong
+      },
+      dispatchTransaction: (tr) => this.#dispatch(tr),
+    })
+  }
+
+  #dispatch(tr: Transaction): void {
+    const { state, transactions } = this.view.state.applyTransaction(tr)
+    const { selection } = this.view.state
+    this.view.updateState(state)
+    if (transactions.some((one) => one.docChanged) && tr.getMeta(REMOTE) === undefined)
+      this.#options.write(blocksOf(state.doc))
+    if (!state.selection.eq(selection) || tr.docChanged) this.#options.moved(placeIn(state))
+    this.#options.changed()
+  }
+
+  /** Shows changes of others. The person's selection and undo history stay. */
+  show(blocks: readonly ReadBlock[]): void {
+    const { tr } = this.view.state
+    try {
+      replaceBlocks(tr, blocks)
+    } catch {
+      // What one person made of a block does not fit what another made of it: show it anew, without the undo history.
+      this.view.updateState(EditorState.create({ doc: docOf(blocks), plugins: this.view.state.plugins }))
+      return
+    }
+    if (tr.docChanged) this.view.dispatch(tr.setMeta('addToHistory', false).setMeta(REMOTE, true))
+  }
+
+  /** Shows where other people write. */
+  people(people: readonly PersonHere[]): void {
+    this.view.dispatch(showPeople(this.view.state.tr, people))
+  }
+
+  run(command: Command): void {
+    command(this.view.state, this.view.dispatch, this.view)
+    this.view.focus()
+  }
+
+  end(): void {
+    this.view.destroy()
+  }
+}
+
+/** A document is never without a block: an empty one shows a paragraph, which becomes a block with its first letter. */
+function docOf(blocks: readonly ReadBlock[]): Node {
+  const children = blocks.map(nodeOf)
+  return schema.nodes.doc.create(null, children.length === 0 ? [schema.nodes.paragraph.create()] : children)
+}
+
+/** The blocks of a document. New blocks have ids, except for the paragraph that an empty document shows. */
+const blocksOf = (doc: Node): readonly ReadBlock[] =>
+  doc.children.filter(({ attrs, type }) => attrs.id !== null || type === schema.nodes.unreadable).map(blockOf)
+
+/** The place of the selection. Null: it spans several blocks. */
+function placeIn({ selection: { $anchor, $head } }: EditorState): Place | null {
+  if ($anchor.depth === 0 || $head.depth === 0 || $anchor.index(0) !== $head.index(0)) return null
+  const block = $head.node(1)
+  const start = $head.start(1)
+  return { block: String(block.attrs.id), anchor: $anchor.pos - start, head: $head.pos - start }
+}
+
+function plugins(): Plugin[] {
+  const { bold, italic, underline, inline_code } = schema.marks
+  const { heading, quote, list_item, paragraph } = schema.nodes
+  return [
+    inputRules({
+      rules: [
+        blockRule(/^(#{1,6})\s$/, heading, ([, marks = '']) => ({ level: marks.length })),
+        blockRule(/^\s*>\s$/, quote, () => ({})),
+        blockRule(/^\s*[-+*]\s$/, list_item, () => ({ ordered: false, indent: 0 })),
+        blockRule(/^\s*\d+\.\s$/, list_item, () => ({ ordered: true, indent: 0 })),
+        blockRule(/^```$/, schema.nodes.code, () => ({ language: null })),
+      ],
+    }),
+    keymap({
+      'Mod-z': undo,
+      'Mod-y': redo,
+      'Shift-Mod-z': redo,
+      'Mod-b': toggleMark(bold),
+      'Mod-i': toggleMark(italic),
+      'Mod-u': toggleMark(underline),
+      'Mod-`': toggleMark(inline_code),
+      'Mod-Enter': exitCode,
+      'Shift-Enter': lineFeed,
+      Tab: indent(1),
+      'Shift-Tab': indent(-1),
+      Enter: chainCommands(endList, splitItem, newlineInCode, splitBlockAs(nextBlock)),
+      Backspace: plainAtStart,
+    }),
+    keymap(baseKeymap),
+    history(),
+    newIds,
+    cursorsPlugin(),
+  ]
+
+  function lineFeed(state: EditorState, dispatch?: (tr: Transaction) => void): boolean {
+    dispatch?.(state.tr.insertText('\n').scrollIntoView())
+    return true
+  }
+
+  /** An empty item of a list becomes a paragraph. */
+  function endList(state: EditorState, dispatch?: (tr: Transaction) => void): boolean {
+    const { $from, empty } = state.selection
+    if (!empty || $from.parent.type !== list_item || $from.parent.content.size > 0) return false
+    return setKind(paragraph.name, {})(state, dispatch)
+  }
+
+  /** An item of a list becomes two. */
+  function splitItem(state: EditorState, dispatch?: (tr: Transaction) => void): boolean {
+    const { $from, $to } = state.selection
+    if ($from.parent.type !== list_item || $from.parent !== $to.parent) return false
+    const { type, attrs } = $from.parent
+    dispatch?.(state.tr.deleteSelection().split($from.pos, 1, [{ type, attrs }]).scrollIntoView())
+    return true
+  }
+
+  /** After the end of any other block comes a paragraph. */
+  function nextBlock(_: Node, atEnd: boolean) {
+    return atEnd ? { type: paragraph, attrs: { id: null } } : null
+  }
+
+  /** Backspace at the start of a heading, quote or item makes it a paragraph first. */
+  function plainAtStart(state: EditorState, dispatch?: (tr: Transaction) => void): boolean {
+    const { $from, empty } = state.selection
+    const { type } = $from.parent
+    if (!empty || $from.parentOffset > 0 || (type !== heading && type !== quote && type !== list_item)) return false
+    return setKind(paragraph.name, {})(state, dispatch)
+  }
+}
+
+/** Typing a mark of Markdown at the start of a block makes it another block with the same id. */
+const blockRule = (pattern: RegExp, type: NodeType, attrsOf: (match: RegExpMatchArray) => Attrs): InputRule =>
+  new InputRule(pattern, ({ doc, tr }, match, start, end) => {
+    const $start = doc.resolve(start)
+    const fits = $start.node(-1).canReplaceWith($start.index(-1), $start.indexAfter(-1), type)
+    const { id } = $start.parent.attrs
+    return fits ? tr.delete(start, end).setBlockType(start, start, type, { ...attrsOf(match), id }) : null
+  })
+
+/** Moves an item of a list in or out. Elsewhere Tab moves the focus, as on every page. */
+const indent =
+  (by: number): Command =>
+  ({ selection: { $from }, tr }, dispatch) => {
+    const { parent } = $from
+    if (parent.type !== schema.nodes.list_item) return false
+    const level = Math.min(8, Math.max(0, Number(parent.attrs.indent) + by))
+    dispatch?.(tr.setNodeAttribute($from.before(), 'indent', level))
+    return true
+  }
+
+/** Gives the selected blocks another type. They keep their ids. */
+export const setKind =
+  (name: string, attrs: Readonly<Record<string, unknown>>): Command =>
+  (state, dispatch) =>
+    setBlockType(schema.nodes[name as 'paragraph'], (node: Node) => ({ ...attrs, id: node.attrs.id }))(state, dispatch)
+
+/**
+ * Gives new blocks an id: the second part of a block that was split, pasted blocks, and blocks that an undo brings back. A removed
+ * id is never used again, because another person may have moved its block at the same time.
+ */
+const newIds = new Plugin({
+  appendTransaction(transactions, before, { doc, tr }) {
+    if (!transactions.some((one) => one.docChanged) || transactions.some((one) => one.getMeta(REMOTE))) return null
+    const known = new Set(before.doc.children.map(({ attrs }) => attrs.id))
+    const holders = new Map<string, Node>()
+    for (const node of doc.children) {
+      const { id } = node.attrs
+      // Of two parts with one id, the one with text keeps it.
+      if (id !== null && known.has(id) && !(holders.get(id)?.content.size ?? 0)) holders.set(id, node)
+    }
+    const isShownEmpty = doc.childCount === 1 && doc.firstChild!.content.size === 0 && before.doc.childCount === 1
+    // A copied block can be the same node twice.
+    const used = new Set<string>()
+    doc.forEach((node, position) => {
+      const { id } = node.attrs
+      if (node.type === schema.nodes.unreadable || (id === null && isShownEmpty)) return
+      if (id !== null && holders.get(id) === node && !used.has(id)) used.add(id)
+      else tr.setNodeAttribute(position, 'id', randomId())
+    })
+    return tr.docChanged ? tr : null
+  },
+})
+
+/** Changes a document to these blocks, by changes as small as possible. */
+function replaceBlocks(tr: Transaction, blocks: readonly ReadBlock[]): void {
+  const present = tr.doc.children
+  const wanted = docOf(blocks).children
+  const idOf = ({ attrs }: Node) => attrs.id
+  const shorter = Math.min(present.length, wanted.length)
+  let head = 0
+  while (head < shorter && idOf(present[head]!) === idOf(wanted[head]!)) head += 1
+  let tail = 0
+  while (tail < shorter - head && idOf(present.at(-1 - tail)!) === idOf(wanted.at(-1 - tail)!)) tail += 1
+  const starts: number[] = [0]
+  for (const node of present) starts.push(starts.at(-1)! + node.nodeSize)
+  const change = (i: number, next: Node) => changeBlock(tr, starts[i]!, present[i]!, next)
+  // From the end to the start: the positions before a change stay.
+  for (let i = 0; i < tail; i++) change(present.length - 1 - i, wanted.at(-1 - i)!)
+  const [from, to] = [starts[head]!, starts[present.length - tail]!]
+  const between = wanted.slice(head, wanted.length - tail)
+  if (from < to || between.length > 0) tr.replaceWith(from, to, between)
+  for (let i = head - 1; i >= 0; i--) change(i, wanted[i]!)
+}
+
+function changeBlock(tr: Transaction, start: number, before: Node, after: Node): void {
+  if (before === after) return
+  if (before.eq(after)) return pair(before, blockOf(after))
+  if (before.type.isLeaf || after.type.isLeaf) {
+    tr.replaceWith(start, start + before.nodeSize, after)
+    return
+  }
+  if (!before.hasMarkup(after.type, after.attrs)) {
+    // The content must fit the new type. What differs of it comes with the next step.
+    if (
+      before.inlineContent !== after.inlineContent ||
+      (after.type === schema.nodes.code && before.type !== after.type)
+    ) {
+      tr.replaceWith(start, start + before.nodeSize, after)
+      return
+    }
+    tr.setNodeMarkup(start, after.type, after.attrs)
+  }
+  const from = before.content.findDiffStart(after.content)
+  const end = before.content.findDiffEnd(after.content)
+  if (from === null || end === null) return
+  // The common end must not reach over the common start.
+  const over = Math.max(0, from - Math.min(end.a, end.b))
+  tr.replace(start + 1 + from, start + 1 + end.a + over, after.slice(from, end.b + over))
+}

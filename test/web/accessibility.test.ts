@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve } from '../support/browser/served.ts'
+import { violations } from '../support/browser/violations.ts'
+
+// The rules of axe on every screen, in both themes.
+
+const browser = useBrowser()
+let served: Served
+let [asks, done, question, paper] = ['', '', '', '']
+beforeAll(async () => {
+  served = await serve()
+  asks = await served.driven('write hello', { workspace: served.workspace() })
+  done = await served.driven('write hello', {
+    workspace: served.workspace(),
+    approve: ['write_file'],
+    contextVariables: { a: 1 },
+  })
+  question = await served.driven('ask me')
+  await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
+  const body = {
+    title: 'Plan',
+    format: 'markdown',
+    content: '# Plan\n\nFirst **this**.\n\n| a |\n|---|\n| b |\n',
+    by: 'ada',
+  }
+  const anchor = { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' }
+  await served.ask('POST', '/v1/anchors', anchor)
+  await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
+  paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
+})
+afterAll(() => served.close())
+
+const screens: [string, () => string, string][] = [
+  ['the list', () => '/', '.run-row'],
+  ['a list with a selected run', () => `/?run=${done}`, '.run-row.selected'],
+  ['an empty list', () => '/?text=nothing+at+all', '.notice'],
+  ['the inbox', () => '/inbox', '.ask .patch'],
+  ['the start', () => '/start', 'select#role'],
+  ['a run that asks', () => `/runs/${asks}`, '.ask .patch'],
+  ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
+  ...['event', 'state', 'diff', 'files', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
+    `the detail ${tab}`,
+    () => `/runs/${done}?at=13&tab=${tab}`,
+    '.detail h2, .detail pre, .detail .json-line',
+  ]),
+  ...['feed', 'compact', 'waterfall'].map((view): [string, () => string, string] => [
+    `the timeline ${view}`,
+    () => `/runs/${done}?view=${view}&at=7`,
+    '.card header .quiet, .event .said bdi:not(:empty), .work',
+  ]),
+  ['two runs compared', () => `/compare?a=${asks}&b=${done}`, '.place-row'],
+  ['two steps compared', () => `/compare?a=${done}:0&b=${done}:1`, '.compare .patch'],
+  ['nothing compared', () => '/compare', '.notice'],
+  ['a file with its writers', () => `/runs/${done}?tab=files&file=hello.txt`, '.blame'],
+  ['the documents', () => '/documents', '.documents li'],
+  ['the editor of a document', () => `/documents/${paper}?tab=edit`, '.ProseMirror'],
+  ...['text', 'writers', 'change', 'proof'].map((tab): [string, () => string, string] => [
+    `the document ${tab}`,
+    () => `/documents/${paper}?tab=${tab}`,
+    '.detail h2, .detail .blame, .detail button:text("Verify")',
+  ]),
+  ...['cost', 'calls', 'routing', 'runs', 'budgets'].map((tab): [string, () => string, string] => [
+    `the numbers ${tab}`,
+    () => `/numbers?tab=${tab}`,
+    '.data-table',
+  ]),
+  ['no numbers', () => '/numbers?run=none', '.notice, .fault'],
+  ['the questions', () => '/audit?question=approvals', '.questions'],
+  ['the proof', () => '/audit?tab=proof', 'form.row'],
+  ['the tables', () => '/audit?tab=tables', '.facts'],
+  ['the log', () => '/audit?tab=log', '.streams'],
+  ['a stream', () => `/audit?tab=log&stream=agent-${done}`, '.event .said bdi:not(:empty)'],
+  ['the heads and anchors', () => '/proof', '.facts'],
+  ['an anchor that fails', () => '/proof', '.data-table .bad'],
+  ['the verification', () => '/proof?tab=verify', '.panel button'],
+  ['the guide to proofs', () => '/proof?tab=guide', '.markdown'],
+  ['access that is off', () => '/access', '.notice'],
+  ['no pack', () => '/pack', '.notice'],
+  ['no exported run', () => '/exported', '.notice'],
+  ['a place that is none', () => '/nowhere', '.notice'],
+]
+
+describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
+  it('no screen breaks a rule of axe', async () => {
+    const page = await browser.page()
+    await page.emulateMedia({ colorScheme: theme })
+    await served.open(page)
+    const found: [string, string[]][] = []
+    for (const [name, path, ready] of screens) {
+      await page.goto(served.url + path())
+      await page.locator(ready).first().waitFor()
+      await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+      found.push([name, await violations(page)])
+    }
+    expect(found.filter(([, all]) => all.length > 0)).toEqual([])
+  })
+})
+
+it.each(['light', 'dark'] as const)('no dialog and no answer breaks a rule of axe in the %s theme', async (theme) => {
+  const page = await browser.page()
+  await page.emulateMedia({ colorScheme: theme })
+  await served.open(page, '/audit?question=standing_approvals')
+  await page.getByRole('button', { name: 'Ask (Ctrl Enter)' }).click()
+  await page.locator('.data-table').waitFor()
+  const found = [await violations(page)]
+  await page.locator('h1').first().click()
+  for (const key of ['?', 'y', 'Control+k']) {
+    await page.keyboard.press(key)
+    await page.locator('dialog[open]').waitFor()
+    found.push(await violations(page))
+    await page.keyboard.press('Escape')
+    await page.locator('dialog[open]').waitFor({ state: 'detached' })
+  }
+  expect(found.flat()).toEqual([])
+})
+
+it('a browser without a session is told what to do, within the rules', async () => {
+  const page = await browser.page()
+  await page.goto(served.url)
+  await page.locator('pre').waitFor()
+  expect(await violations(page)).toEqual([])
+})
+
+it('nothing moves where less motion is wanted', async () => {
+  const page = await browser.page()
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  const id = await served.start('wait', { workspace: served.workspace() })
+  await served.open(page, `/runs/${id}`)
+  await page.locator('.status.works').waitFor()
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0)
+  await served.ask('POST', `/v1/runs/${id}/cancel`, {})
+})
+
+it('at twice the size every part can be reached, and no text runs out of the page sideways', async () => {
+  const page = await browser.page()
+  // 200 % of a window of 1280 by 800.
+  await page.setViewportSize({ width: 640, height: 400 })
+  await served.open(page)
+  for (const [, path, ready] of screens) {
+    await page.goto(served.url + path())
+    await page.locator(ready).first().waitFor()
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect([path(), wide]).toEqual([path(), 0])
+  }
+})
+
+it('every control of a run is reached by the tabulator', async () => {
+  const page = await browser.page()
+  await served.open(page, `/runs/${done}`)
+  await page.locator('.card header .quiet').first().waitFor()
+  const names = new Set<string>()
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    names.add(
+      await page.evaluate(
+        () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
+      ),
+    )
+  }
+  for (const name of ['Runs', 'Inbox', 'Fork (f)', 'Play', 'Position', 'Turns', 'Feed', 'Event'])
+    expect(
+      [...names].some((one) => one.startsWith(name)),
+      name,
+    ).toBe(true)
+})
