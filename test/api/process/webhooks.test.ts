@@ -274,6 +274,8 @@ test('texts of a notice are hidden before they are sent', async () => {
 test('20,000 events are delivered with bounded memory, in linear time', { timeout: 120_000 }, async () => {
   const it = await world({ settings: { types: ['approval_asked'] } })
   const took: number[] = []
+  // Other test files of this process have their own share of the heap.
+  const before = process.memoryUsage().heapUsed
   let heap = 0
   for (let n = 0; n < 100; n += 1) await it.write(`r${n}`, 1)
   await it.fromStart()
@@ -289,7 +291,7 @@ test('20,000 events are delivered with bounded memory, in linear time', { timeou
   }
   expect(it.got.length).toBeGreaterThanOrEqual(500)
   expect(took[2]!).toBeLessThan(4 * took[0]! + 0.5)
-  expect(heap).toBeLessThan(400 * 1024 * 1024)
+  expect(heap - before).toBeLessThan(400 * 1024 * 1024)
 })
 
 test('notices go to https, or to this machine', () => {
