@@ -42,7 +42,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   let program: Command | null = null
   try {
     program = programOf(io)
-    const kit = kitOf(io, likeIt, (c) => {
+    const kit = kitOf({ io, likeIt, runCli: (words) => runCli(words, io) }, (c) => {
       code = c
     })
     await register(program, kit, program.parseOptions([...argv]).operands[0])

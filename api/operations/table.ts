@@ -1,5 +1,6 @@
 import { ACCESS_OPERATIONS } from './access/operations.ts'
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
+import { QUESTION_OPERATIONS } from './ask/operations.ts'
 import { CONSUMER_OPERATIONS } from './consumers/operations.ts'
 import { DECISION_OPERATIONS } from './decisions/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
@@ -20,7 +21,6 @@ import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
 import { PROOF_OPERATIONS } from './proof/operations.ts'
 import { RUN_OPERATIONS } from './runs/operations.ts'
-import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { SYSTEM_OPERATIONS } from './system/operations.ts'
@@ -52,7 +52,7 @@ export const OPERATIONS = [
   ...POLICY_OPERATIONS,
   ...PROOF_OPERATIONS,
   ...RUN_OPERATIONS,
-  ...SQL_OPERATIONS,
+  ...QUESTION_OPERATIONS,
   ...STORE_OPERATIONS,
   ...STREAM_OPERATIONS,
   ...SYSTEM_OPERATIONS,

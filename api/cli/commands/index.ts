@@ -105,6 +105,7 @@ export const COMMANDS: readonly CommandFile[] = [
     under('secrets', 'set', 'list', 'remove', 'rotate-key'),
     async () => (await import('./data/secrets.ts')).secretsCommand,
   ),
+  of(['ask'], async () => (await import('./look/ask.ts')).askCommand),
   of(['sql'], async () => (await import('./data/sql.ts')).sqlCommand),
   of(
     under('streams', 'list', 'events', 'verify', 'erase', 'export'),

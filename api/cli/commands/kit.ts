@@ -11,6 +11,8 @@ export interface Kit {
   readonly io: CliIo
   /** The commands with a name similar to a word. */
   readonly likeIt: (word: string) => string[]
+  /** Runs another command line. Returns its exit code. */
+  readonly runCli: (argv: readonly string[]) => Promise<number>
   /** Wraps an action. `flags`: options of the command that are also settings. */
   action<O extends object = Record<string, never>>(
     act: (ctx: Context, args: string[], options: O) => Promise<number>,
@@ -18,10 +20,13 @@ export interface Kit {
   ): (...args: unknown[]) => Promise<void>
 }
 
-export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => void): Kit {
+type Given = Pick<Kit, 'io' | 'likeIt' | 'runCli'>
+
+export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => void): Kit {
   return {
     io,
     likeIt,
+    runCli,
     action:
       (act, flags = []) =>
       async (...all) => {

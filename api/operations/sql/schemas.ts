@@ -28,24 +28,3 @@ export const SqlAnswer = z
   })
   .meta({ id: 'SqlAnswer' })
 export type SqlAnswer = z.infer<typeof SqlAnswer>
-
-export const SavedQuestions = z
-  .strictObject({
-    dialect: z.enum(['sqlite', 'postgres']),
-    questions: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          title: z.string(),
-          inputs: z
-            .array(z.strictObject({ name: z.string(), label: z.string(), example: z.string() }))
-            .readonly()
-            .meta({ description: 'What stands as :name in the text, for a literal' }),
-          sql: z.string(),
-        }),
-      )
-      .readonly(),
-  })
-  .meta({ id: 'SavedQuestions' })
-export type SavedQuestions = z.infer<typeof SavedQuestions>
-export type SavedQuestion = SavedQuestions['questions'][number]

@@ -60,15 +60,14 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
  */
 function Recoveries({ which: { run, since } }: { which: NumbersFilter }) {
   const found = useLoaded(`recoveries ${run}`, async () => {
-    const { questions } = await take(api.v1.sql.questions.$get({}))
-    const { sql } = questions.find(({ name }) => name === 'recoveries')!
-    return take(api.v1.sql.$post({ json: { sql, limit: MOST } }))
+    const query = { limit: `${MOST}`, ...(run === undefined ? {} : { run }) }
+    return take(api.v1.ask[':name'].$get({ param: { name: 'recoveries' }, query }))
   })
   return (
     <Loaded of={found}>
       {({ rows, ...answer }) => {
         const from = since === undefined ? '' : (momentOf(since, Date.now()) ?? '')
-        const ours = rows.filter(([at, of]) => (run === undefined || of === run) && String(at) >= from)
+        const ours = rows.filter(([at]) => String(at) >= from)
         const count = (phase: string) =>
           `${ours.filter((row) => row[PHASE] === phase).length}${answer.more ? ' or more' : ''}`
         return ours.length === 0 ? (

@@ -3,9 +3,10 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { filled, questionsIn, withoutInputs } from '../../../api/operations/ask/questions.ts'
+import type { QuestionAnswer, QuestionInputs } from '../../../api/operations/ask/schemas.ts'
 import { csvOf, ndjsonOf } from '../../../api/operations/sql/formats.ts'
-import { filled, savedQuestions } from '../../../api/operations/sql/saved-questions.ts'
-import type { SavedQuestions, SqlAnswer } from '../../../api/operations/sql/schemas.ts'
+import type { SqlAnswer } from '../../../api/operations/sql/schemas.ts'
 import { openSql } from '../../../api/process/embedded/open-sql.ts'
 import { onlyReading, question } from '../../../api/process/embedded/sql/statement.ts'
 import { inProcess } from '../support/cli.ts'
@@ -140,34 +141,79 @@ it('a connection for questions reads the tables and the views over the log, and 
   }
 })
 
-describe('saved questions', () => {
-  it('are all asked without a fault, and find what happened', async () => {
-    const { dialect, questions } = await bodyOf<SavedQuestions>(await ask('GET', '/v1/sql/questions'))
-    expect(dialect).toBe('sqlite')
-    const found = new Map<string, SqlAnswer>()
-    for (const question of questions) {
-      const values = { run, path: "it's.txt" }
-      found.set(question.name, await rows(filled(question, values)))
+describe('questions', () => {
+  const QUESTIONS = questionsIn('sqlite')
+  const answerTo = async (name: string, inputs: QuestionInputs = {}) =>
+    bodyOf<QuestionAnswer>(await ask('GET', `/v1/ask/${name}?${new URLSearchParams(inputs as Record<string, string>)}`))
+  const cells = async (name: string, inputs: QuestionInputs = {}) => {
+    const { columns, rows } = await answerTo(name, inputs)
+    return rows.map((row) => Object.fromEntries(row.map((cell, i) => [columns[i], cell])))
+  }
+
+  it('are all answered, with and without their inputs, and name the events that are their evidence', async () => {
+    const values = { run, path: "it's.txt", person: 'user:ada', from: '2026-01-01', to: '2099-01-01', dollars: '0.5' }
+    for (const { name, sql, inputs } of QUESTIONS) {
+      if (sql === null) continue
+      const given = Object.fromEntries(inputs.map((input) => [input.name, values[input.name as keyof typeof values]]))
+      const required = inputs.flatMap((input) => (input.required ? [[input.name, '0']] : []))
+      for (const query of [given, Object.fromEntries(required)])
+        expect(await answerTo(name, query), name).toMatchObject({ question: name, columns: expect.any(Array) })
+      for (const { event } of await cells(name, Object.fromEntries(required))) {
+        if (event === undefined) continue
+        const [stream, revision] = String(event).split('@')
+        const page = await ask('GET', `/v1/streams/${stream}/events?from=${revision}&limit=1`)
+        expect((await bodyOf<{ events: unknown[] }>(page)).events, `${name}: ${event}`).toHaveLength(1)
+      }
     }
-    for (const [name, answer] of found) expect([name, answer.columns?.length]).toEqual([name, expect.any(Number)])
-    const cells = (name: string) => JSON.stringify(found.get(name)!.rows)
-    expect(cells('standing_approvals')).toContain('write_file')
-    expect(cells('files')).toContain('hello.txt')
-    expect(cells('people')).toContain('user:')
-    expect(cells('routing')).toContain(world.model)
-    expect(found.get('file')!.rows).toEqual([])
-    const file = savedQuestions('sqlite').find(({ name }) => name === 'file')!
-    expect((await rows(filled(file, { path: 'hello.txt' }))).rows[0]![0]).toBe(run)
+  })
+
+  it('find what happened, in one run or in all', async () => {
+    expect(await cells('files_written')).toMatchObject([{ run_id: run, path: 'hello.txt', after: expect.any(String) }])
+    expect(await cells('files_written', { path: "it's.txt" })).toEqual([])
+    expect(await cells('files_written', { run: 'other' })).toEqual([])
+    expect(await cells('standing_approvals', { run })).toMatchObject([{ tools: expect.stringContaining('write_file') }])
+    expect(JSON.stringify(await cells('people'))).toContain('agent_started')
+    expect(await cells('people', { to: '2020-01-01' })).toEqual([])
+    expect(JSON.stringify(await cells('routing', { run }))).toContain(world.model)
+    expect(await cells('left_machine', { run })).toMatchObject([{ kind: 'model' }, { kind: 'model' }])
+    expect(await cells('unfinished')).toEqual([])
+    expect(await cells('dear_runs', { dollars: '1000' })).toEqual([])
+    expect((await cells('cost_by_role')).map(({ runs }) => runs)).toEqual([1])
+  })
+
+  it('refuse inputs that they do not have, and say which one they need', async () => {
+    const refused = async (path: string) => {
+      const answer = await ask('GET', `/v1/ask/${path}`)
+      return [answer.status, (await bodyOf<{ detail: string }>(answer)).detail] as const
+    }
+    expect(await refused('approvals?path=a')).toEqual([400, expect.stringContaining('path')])
+    expect(await refused('dear_runs')).toEqual([400, expect.stringContaining('dollars')])
+    expect(await refused('dear_runs?dollars=many')).toEqual([400, expect.stringContaining('dollars')])
+    expect(await refused('tampering')).toEqual([400, expect.stringContaining('verify')])
+    expect(await refused('nothing')).toEqual([404, expect.stringContaining('/v1/ask')])
+  })
+
+  it('take a value as a value, whatever it contains', () => {
+    const inputs = ['run', 'path'].map((name) => ({ ...{ label: '', example: '', required: false }, name }) as never)
+    const sql = "select ':run', :run, :path, x::text where a = 'it''s :path'"
+    const text = filled({ sql, inputs }, { run: "' or 1=1 :path --" })
+    expect(text).toBe("select ':run', ''' or 1=1 :path --', :path, x::text where a = 'it''s :path'")
+    expect(withoutInputs({ sql: text, inputs })).toBe(text.replace(', :path, x', ', null, x'))
   })
 
   it('are asked on the command line by their names', async () => {
-    const cli = (...args: string[]) => inProcess(['--data', world.data, '-o', 'json', 'sql', ...args])
-    expect(JSON.parse((await cli('--list')).out)).toHaveLength(savedQuestions('sqlite').length)
-    const { out } = await cli('--saved', 'file', '--set', 'path=hello.txt')
+    const cli = (...args: string[]) => inProcess(['--data', world.data, '-o', 'json', 'ask', ...args])
+    const listed = await cli()
+    expect(JSON.parse(listed.out), listed.err).toHaveLength(QUESTIONS.length)
+    const { out } = await cli('files_written', run.slice(0, -2), '--path', 'hello.txt')
     expect(JSON.parse(out)[0].run_id).toBe(run)
-    expect((await cli('--saved', 'file')).err).toContain('--set path=VALUE')
-    expect((await cli('--saved', 'nothing')).err).toContain('sql --list')
-    expect((await cli('select 1', '--saved', 'file')).code).toBe(2)
+    expect((await cli('files_written', '--csv')).out).toMatch(/^at,run_id,path,.*\r\n/)
+    expect((await cli('dear_runs')).err).toContain('--dollars')
+    expect((await cli('approvals', '--path', 'a')).err).toContain('--path')
+    expect((await cli('aprovals')).err).toMatch(/did you mean .{1,2}approvals/)
+    expect(await cli('tampering')).toMatchObject({ code: 0, err: expect.stringContaining('verify') })
+    expect((await cli('model_input', run, '--turn', '1')).out).toContain('write it')
+    expect((await cli('tampering', '--csv')).code).toBe(2)
   })
 })
 
@@ -215,6 +261,7 @@ it('ends its process where the parent is gone, although SQLite blocks it', async
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const text = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'
+  await once(child, 'message')
   child.send({ data: world.data, text: 'select 1', rows: 1, ms: 60_000 })
   await once(child, 'message')
   child.send({ data: world.data, text, rows: 1, ms: 500 })

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { QuestionAnswer } from '../../../api/operations/ask/schemas.ts'
 import type { FileBlame } from '../../../api/operations/files/schemas.ts'
 import type { Numbers } from '../../../api/operations/numbers/schemas.ts'
-import { filled } from '../../../api/operations/sql/saved-questions.ts'
-import type { SavedQuestions, SqlAnswer } from '../../../api/operations/sql/schemas.ts'
+import type { SqlAnswer } from '../../../api/operations/sql/schemas.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 
 // A command that ends with another exit code than 0 has a result, and this result is a failure wherever calls are counted.
@@ -42,10 +42,8 @@ beforeAll(async () => {
 })
 
 const rows = async (sql: string) => (await bodyOf<SqlAnswer>(await ask('POST', '/v1/sql', { body: { sql } }))).rows
-const saved = async (name: string, values = {}) => {
-  const { questions } = await bodyOf<SavedQuestions>(await ask('GET', '/v1/sql/questions'))
-  return rows(filled(questions.find((question) => question.name === name)!, values))
-}
+const answerTo = (name: string, id = run) =>
+  ask('GET', `/v1/ask/${name}?run=${id}`).then((answer) => bodyOf<QuestionAnswer>(answer))
 
 it('the table has the exit code of each command', async () => {
   const found = await rows("select status, exit_code from tool_calls where tool_name = 'run_command' order by turn")
@@ -89,12 +87,20 @@ it('a call that waits for a person says so; a rejected one was no command that w
   await services.drivers.ended(id)
   await services.read.caughtUp()
   expect(await status()).toEqual([['failed', 0]])
-  expect(JSON.stringify(await saved('commands'))).not.toContain(call)
-  expect((await saved('commands')).map((row) => [row[3], row[5]])).toEqual([
-    ['succeeded', 0],
-    ['succeeded', -1],
-    ['succeeded', 3],
+  const cells = ({ columns, rows }: QuestionAnswer, ...names: readonly string[]) =>
+    rows.map((row) => names.map((name) => row[columns.indexOf(name)]))
+  const commands = await answerTo('commands')
+  expect(JSON.stringify(commands)).not.toContain(call)
+  expect(cells(commands, 'command', 'status', 'exit_code')).toEqual([
+    [expect.stringContaining('true'), 'succeeded', 0],
+    [expect.stringContaining('kill'), 'succeeded', -1],
+    [expect.stringContaining('exit 3'), 'succeeded', 3],
   ])
-  const refused = (await saved('refused')).find((row) => row.includes(call))
-  expect(refused).toEqual(expect.arrayContaining(['APPROVAL_REJECTED', expect.stringMatching(/:ann$/)]))
+  expect(
+    cells(await answerTo('failed_commands'), 'exit_code')
+      .flat()
+      .toSorted(),
+  ).toEqual([-1, 3])
+  const denied = (await answerTo('denied', id)).rows.find((row) => row.includes(call))
+  expect(denied).toEqual(expect.arrayContaining(['APPROVAL_REJECTED', expect.stringMatching(/:ann$/)]))
 })

@@ -15,7 +15,7 @@ describe('the files of commands', () => {
       const add = await file.load()
       add(
         program,
-        kitOf({} as never, likeIt, () => {}),
+        kitOf({ io: {} as never, likeIt, runCli: async () => 0 }, () => {}),
       )
       expect(named(program.commands)).toEqual(file.names)
     },

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { filled, savedQuestions } from '../../../api/operations/sql/saved-questions.ts'
+import { filled, questionsIn, withoutInputs } from '../../../api/operations/ask/questions.ts'
 import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
@@ -27,11 +27,15 @@ describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
     return { auditor, namespace, login }
   }
 
-  it('answers every saved question and counts rows, exactly', async () => {
+  it('answers every question with and without its inputs, and counts rows exactly', async () => {
     const { auditor } = await asked()
-    for (const question of savedQuestions('postgres')) {
-      const found = await auditor.ask(filled(question, { run: 'r', path: "it's" }), LIMITS)
-      expect([question.name, found.columns.length > 3]).toEqual([question.name, true])
+    const values = { run: 'r', path: "it's", person: 'user:ada', from: '2026-01-01', to: '2027-01-01', dollars: '0.5' }
+    for (const { name, sql, inputs } of questionsIn('postgres')) {
+      if (sql === null) continue
+      for (const given of [values, { dollars: '0' }]) {
+        const found = await auditor.ask(withoutInputs({ sql: filled({ sql, inputs }, given), inputs }), LIMITS)
+        expect([name, found.columns.length > 3]).toEqual([name, true])
+      }
     }
     const events = await auditor.ask('select event_type, count(*) as n from events group by 1 order by 2 desc', LIMITS)
     expect(events.rows[0]![1]).toBeGreaterThan(1)

@@ -2,7 +2,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { take } from '../../../http/answers.ts'
 import { cellOf } from '../../../operations/sql/auditor.ts'
-import { filled, savedQuestions } from '../../../operations/sql/saved-questions.ts'
 import { onServers } from '../../../process/config/settings.ts'
 import { question } from '../../../process/embedded/sql/statement.ts'
 import type { Context } from '../../context.ts'
@@ -25,9 +24,7 @@ A thread is an agent. state_blob, pending_tools, completed_tools, metadata and p
 All that there is: select name from sqlite_schema. What was erased is null. agent_lineage counts an agent's own use; agent_lineage_totals that of its whole tree.
 usage_cost and total_cost are dollars with a point; nano_dollars and total_nano_dollars are exact, to be added up.
 
-Examples:
-  keepup sql --saved approvals
-  keepup sql --saved file --set path=src/index.ts
+Examples ("keepup ask" has questions that need no SQL):
   keepup sql "select event_type, count(*) from events group by 1"
   keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
 
@@ -49,46 +46,6 @@ function* rowsOf(query: StatementSync): Generator<Row> {
   }
 }
 
-interface SqlOptions {
-  saved?: string
-  list?: boolean
-  set?: Record<string, string>
-}
-
-const dialectOf = (ctx: Context) => (onServers(ctx.config) ? 'postgres' : 'sqlite')
-
-function listSaved(ctx: Context): number {
-  const questions = savedQuestions(dialectOf(ctx))
-  ctx.list(
-    questions.map(({ name, title, inputs, sql }) => ({
-      name,
-      title,
-      set: inputs.map((input) => input.name).join(' '),
-      sql,
-    })),
-    [
-      { title: 'NAME', of: (q) => q.name },
-      { title: 'QUESTION', of: (q) => q.title, flexible: true },
-      { title: 'SET', of: (q) => q.set },
-    ],
-  )
-  return EXIT.done
-}
-
-/** The SQL of a saved question with its inputs. */
-function savedText(ctx: Context, { saved, set = {} }: SqlOptions): string {
-  const found = savedQuestions(dialectOf(ctx)).find(({ name }) => name === saved)
-  const all = ctx.command('sql', '--list')
-  if (found === undefined) throw new UsageError(`there is no saved question "${saved}"; "${all}" lists them`)
-  const lacking = found.inputs.find(({ name }) => !set[name])
-  if (lacking !== undefined)
-    throw new UsageError(`"${found.name}" asks about a ${lacking.label.toLowerCase()}: --set ${lacking.name}=VALUE`)
-  const surplus = Object.keys(set).find((name) => !found.inputs.some((input) => input.name === name))
-  if (surplus !== undefined)
-    throw new UsageError(`"${found.name}" has no ${surplus} to set; "${all}" names what it has`)
-  return filled(found, set)
-}
-
 /** Prepares the single statement of a text. Throws a UsageError. */
 function asked(ctx: Context, db: DatabaseSync, text: string): StatementSync {
   try {
@@ -99,12 +56,8 @@ function asked(ctx: Context, db: DatabaseSync, text: string): StatementSync {
   }
 }
 
-async function sql(ctx: Context, given: string | undefined, options: SqlOptions): Promise<number> {
+async function sql(ctx: Context, text: string): Promise<number> {
   const { namespace } = ctx.config
-  if (options.list) return listSaved(ctx)
-  if ((given === undefined) === (options.saved === undefined))
-    throw new UsageError('give a SELECT, or the name of a saved question with --saved')
-  const text = given ?? savedText(ctx, options)
   if (onServers(ctx.config))
     throw new CliError(
       `the tables are in PostgreSQL, in the schema ${namespace}: PGOPTIONS='-c search_path=${namespace}' psql "$KEEPUP_POSTGRES"; ` +
@@ -130,21 +83,11 @@ async function sql(ctx: Context, given: string | undefined, options: SqlOptions)
   }
 }
 
-/** Collects `name=value` options. */
-function pair(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--set: expected NAME=VALUE, not "${text}"`)
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
-}
-
 export function sqlCommand(program: Command, kit: Kit): void {
   program
     .command('sql')
     .description('ask the tables and the log in SQL; nothing can be written')
-    .argument('[select]')
-    .option('--saved <name>', 'a question that auditors ask, by its name')
-    .option('--set <name=value>', 'what a saved question asks about', pair)
-    .option('--list', 'the saved questions')
+    .argument('<select>')
     .addHelpText('after', COLUMNS.replaceAll('keepup sql', `${kit.io.program} sql`))
-    .action(kit.action<SqlOptions>((ctx, [text], options) => sql(ctx, text, options)))
+    .action(kit.action((ctx, [text]) => sql(ctx, text!)))
 }

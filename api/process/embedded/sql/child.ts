@@ -61,3 +61,5 @@ process.on('message', (asked: ToChild) => {
   process.send!(said)
 })
 process.on('disconnect', () => process.exit())
+
+process.send?.('ready')

@@ -22,7 +22,7 @@ export type FromChild =
 /** The time after which an idle child process ends, in ms. */
 const IDLE_MS = 60_000
 /** The time for a child process to start, in ms. */
-const START_MS = 10_000
+const START_MS = 30_000
 const QUEUE = 16
 
 const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT', none: 'SQL_UNAVAILABLE' } as const
@@ -102,6 +102,19 @@ export class ProcessAuditor implements SqlAuditor {
     child.on('error', () => undefined)
     await once(child, 'spawn', { signal: AbortSignal.timeout(START_MS) }).catch(() => Promise.reject(ended()))
     this.#child = child
+    // The time of a question begins when the process has loaded its modules.
+    const over = new AbortController()
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(START_MS)])
+    const died = once(child, 'exit', { signal }).then(() => Promise.reject(ended()))
+    try {
+      await Promise.race([once(child, 'message', { signal }), died])
+    } catch {
+      await this.#end()
+      throw ended()
+    } finally {
+      over.abort()
+      died.catch(() => undefined)
+    }
     // The child must not keep this process alive.
     child.unref()
     child.channel?.unref()

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
-import { filled } from '../../../operations/sql/saved-questions.ts'
-import type { SavedQuestion, SqlAnswer } from '../../../operations/sql/schemas.ts'
+import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
+import type { Question } from '../../../operations/ask/schemas.ts'
+import type { SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, errorText } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { countText, span } from '../../parts/format.ts'
@@ -14,7 +15,7 @@ const SECONDS = [2, 10, 30] as const
 
 /** Saved SQL questions and the person's own. The URL contains the text, so a person can share a question. */
 export function AskTab() {
-  const found = useLoaded('questions', () => take(api.v1.sql.questions.$get({})))
+  const found = useLoaded('questions', () => take(api.v1.ask.$get({})))
   return (
     <Loaded of={found}>
       {({ questions }) => (
@@ -39,17 +40,23 @@ export function AskTab() {
   )
 }
 
-function Saved({ question }: { question: SavedQuestion }) {
-  const { name, title } = question
+function Saved({ question }: { question: Question }) {
+  const { name, title, sql: text, inputs, command } = question
   const isChosen = query.value.get('question') === name
   const { sql: _, ...values } = Object.fromEntries(query.value)
+  if (text === null)
+    return (
+      <li>
+        {title}: <code>keepup {command}</code>
+      </li>
+    )
   return (
     <li>
       <button
         type="button"
         class="plain"
         aria-current={isChosen || undefined}
-        onClick={() => setQuery({ question: name, sql: filled(question, values) })}
+        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, values) })}
       >
         {title}
       </button>
@@ -58,8 +65,7 @@ function Saved({ question }: { question: SavedQuestion }) {
 }
 
 /** The saved question that the URL names, even if the person has edited its text since. */
-const chosen = (questions: readonly SavedQuestion[]) =>
-  questions.find(({ name }) => name === query.value.get('question'))
+const chosen = (questions: readonly Question[]) => questions.find(({ name }) => name === query.value.get('question'))
 
 interface Asked {
   readonly text: string
@@ -68,21 +74,25 @@ interface Asked {
   readonly fault?: string
 }
 
-function Editor({ questions }: { questions: readonly SavedQuestion[] }) {
+function Editor({ questions }: { questions: readonly Question[] }) {
   const question = chosen(questions)
   const text = query.value.get('sql') ?? question?.sql ?? ''
   const [asked, setAsked] = useState<Asked | null>(null)
   const [works, setWorks] = useState(false)
   const [limit, setLimit] = useState<number>(1_000)
   const [seconds, setSeconds] = useState<number>(10)
-  const lacking = question?.inputs.filter(({ name }) => text.includes(`:${name}`)) ?? []
+  const inputs = question?.inputs ?? []
+  const open = inputs.filter(({ name }) => text.includes(`:${name}`))
+  const isLacking = open.some(({ required }) => required)
   const ask = async () => {
-    if (text.trim() === '' || works) return
+    if (text.trim() === '' || isLacking || works) return
     setWorks(true)
     const begin = performance.now()
     const ms = () => performance.now() - begin
     try {
-      const answer = await take(api.v1.sql.$post({ json: { sql: text, limit, timeoutMs: seconds * 1000 } }))
+      const answer = await take(
+        api.v1.sql.$post({ json: { sql: withoutInputs({ sql: text, inputs }), limit, timeoutMs: seconds * 1000 } }),
+      )
       setAsked({ text, ms: ms(), answer })
     } catch (error) {
       setAsked({ text, ms: ms(), fault: errorText(error) })
@@ -111,18 +121,20 @@ function Editor({ questions }: { questions: readonly SavedQuestion[] }) {
             void ask()
           }}
         />
-        {lacking.map(({ name, label, example }) => (
+        {open.map(({ name, label, example, required }) => (
           <label key={name}>
-            {label}{' '}
+            {required ? label : `${label} (or all)`}{' '}
             <input
               class="mono"
               placeholder={example}
-              onChange={(event) => setQuery({ sql: filled(question!, { [name]: event.currentTarget.value.trim() }) })}
+              onChange={(event) =>
+                setQuery({ sql: filled({ sql: text, inputs }, { [name]: event.currentTarget.value.trim() }) })
+              }
             />
           </label>
         ))}
         <p class="row">
-          <button type="submit" class="main" disabled={works || text.trim() === '' || lacking.length > 0}>
+          <button type="submit" class="main" disabled={works || text.trim() === '' || isLacking}>
             {works ? 'asking …' : 'Ask (Ctrl Enter)'}
           </button>
           <Choice label="Rows at most" value={limit} of={ROWS} onChange={setLimit} />

@@ -1,0 +1,409 @@
+import type { SqlAuditor } from '../sql/auditor.ts'
+import type { Question, QuestionInputs } from './schemas.ts'
+
+type Dialect = SqlAuditor['dialect']
+type Input = Question['inputs'][number]
+
+const RUN: Input = { name: 'run', label: 'Run', example: '06h2arw19q2g', required: false }
+const PATH: Input = { name: 'path', label: 'File', example: 'src/index.ts', required: false }
+const PERSON: Input = { name: 'person', label: 'Person', example: 'user:ada', required: false }
+const FROM: Input = { name: 'from', label: 'From', example: '2026-01-01', required: false }
+const TO: Input = { name: 'to', label: 'Until', example: '2026-02-01', required: false }
+const DOLLARS: Input = { name: 'dollars', label: 'Dollars', example: '2.50', required: true }
+const TURN: Input = { name: 'turn', label: 'Turn', example: '7', required: true }
+
+/** A condition that holds for every row if the input has no value. */
+const is = (column: string, { name }: Input) => `(:${name} is null or ${column} = :${name})`
+const within = (column: string) => `(:from is null or ${column} >= :from) and (:to is null or ${column} < :to)`
+
+/** The event of an agent at a revision, as `STREAM@REVISION`. */
+const event = (agent: string, revision: string) => `'agent-' || ${agent} || '@' || ${revision} as event`
+const evidence = `stream || '@' || revision as event`
+
+/** SQL for a member of a JSON text: `result.exitCode`. */
+const member = (dialect: Dialect, column: string, path: string) =>
+  dialect === 'sqlite' ? `${column} ->> '$.${path}'` : `${column}::json #>> '{${path.replaceAll('.', ',')}}'`
+
+/** The questions of auditors, with SQL in a dialect. Each row of an answer names the event that is its evidence. */
+export const questionsIn = (d: Dialect): readonly Question[] => [
+  ...approvalQuestions(d),
+  ...callQuestions(d),
+  ...moneyQuestions(),
+  ...runQuestions(d),
+  ...accessQuestions(),
+  ...commandQuestions,
+]
+
+const asked = (name: string, title: string, inputs: readonly Input[], sql: string): Question => ({
+  ...{ name, title, inputs, sql, command: null },
+})
+
+const approvalQuestions = (d: Dialect): readonly Question[] => [
+  asked(
+    'approvals',
+    'Who approved or rejected what, when and why',
+    [RUN, PERSON, FROM, TO],
+    `select requested_at, run_id, tool_call_id, tool_name, status, decided_by, decided_at, decision_reason, reason as rule,
+  ${event('agent_id', 'coalesce(decided_revision, requested_revision)')}
+from approvals
+where ${is('run_id', RUN)} and ${is('decided_by', PERSON)} and ${within('requested_at')}
+order by requested_position desc`,
+  ),
+  asked(
+    'decisions',
+    'Who or what allowed or denied each call, with the policy in force',
+    [RUN, PERSON],
+    `select decided_at, run_id, call_id, tool, effect, decision, method, rule, principal, claimed, policy_hash, shown_hash, asked_at,
+  ${event('agent_id', 'first_revision')}
+from call_decisions
+where ${is('run_id', RUN)} and ${is('principal', PERSON)}
+order by coalesce(decided_at, asked_at) desc`,
+  ),
+  asked(
+    'denied',
+    'What was denied, and by whom',
+    [RUN],
+    `select coalesce(t.ended_at, t.requested_at) as at, t.run_id, t.id as tool_call_id, t.tool_name, t.code, t.rule, a.decided_by, t.message,
+  ${event('t.agent_id', 'coalesce(t.ended_revision, t.requested_revision)')}
+from tool_calls t
+left join approvals a on a.agent_id = t.agent_id and a.tool_call_id = t.id and a.status = 'rejected'
+where t.code in ('PERMISSION_DENIED', 'APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'SANDBOX_VIOLATION', 'SINGLE_STEP_VIOLATION',
+  'COMPLETION_NOT_ALONE', 'DUPLICATE_FAILED_ACTION', 'DEPTH_LIMIT', 'AGENT_LIMIT', 'BUDGET_EXCEEDED', 'SECRET_UNAVAILABLE')
+  and ${is('t.run_id', RUN)}
+order by 1 desc`,
+  ),
+  asked(
+    'standing_approvals',
+    'What was approved beforehand',
+    [RUN],
+    `select at, run_id, agent_id, tools, by, reason, ${event('agent_id', 'revision')}
+from standing_approvals
+where ${is('run_id', RUN)}
+order by at desc`,
+  ),
+  asked(
+    'permissions',
+    'What people permitted beyond the policy, and how long it held',
+    [RUN],
+    `select granted_at, run_id, tool, scope, until, reason, ended_at, ended_by, tool_call_id, ${event('agent_id', 'granted_revision')}
+from permissions
+where ${is('run_id', RUN)}
+order by granted_at desc`,
+  ),
+  asked(
+    'unknown',
+    'Calls whose outcome was unknown, and who decided',
+    [RUN],
+    `select timestamp, run_id, tool_call_id, event_type, agent_id as who, payload, ${evidence}
+from events
+where event_type in ('tool_call_unknown', 'tool_call_resolved') and ${is('run_id', RUN)}
+order by id desc`,
+  ),
+  asked(
+    'policy',
+    'The policy in force in each run, by its hash and as a whole',
+    [RUN],
+    `select e.timestamp, e.run_id, e.thread_id as agent_id, ${member(d, 'e.payload', 'spec.policy')} as policy,
+  (select min(c.policy_hash) from call_decisions c where c.agent_id = e.thread_id) as policy_hash, ${evidence}
+from events e
+where e.event_type = 'agent_started' and ${is('e.run_id', RUN)}
+order by e.id desc`,
+  ),
+]
+
+const callQuestions = (d: Dialect): readonly Question[] => [
+  asked(
+    'files_read',
+    'Files that calls have read',
+    [RUN, PATH],
+    `select coalesce(t.ended_at, t.started_at) as at, f.run_id, f.path, t.tool_name, t.id as tool_call_id, t.status,
+  ${event('t.agent_id', 'coalesce(t.ended_revision, t.started_revision)')}
+from touched_files f
+join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id
+where f.use = 'read' and t.ran = 1 and ${is('f.run_id', RUN)} and ${is('f.path', PATH)}
+order by 1 desc`,
+  ),
+  asked(
+    'files_written',
+    'Files that calls have written, with the versions before (none: the files at the start) and after',
+    [RUN, PATH],
+    `select coalesce(t.ended_at, t.started_at) as at, f.run_id, f.path, t.tool_name, t.id as tool_call_id, t.status,
+  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision < t.started_revision
+    order by w.revision desc limit 1) as before,
+  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision > t.started_revision
+    order by w.revision limit 1) as after,
+  ${event('t.agent_id', 'coalesce(t.ended_revision, t.started_revision)')}
+from touched_files f
+join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id
+where f.use = 'write' and t.ran = 1 and ${is('f.run_id', RUN)} and ${is('f.path', PATH)}
+order by 1 desc`,
+  ),
+  asked(
+    'commands',
+    'Commands that were run, with their exit codes',
+    [RUN],
+    `select e.timestamp, e.run_id, e.tool_call_id, ${member(d, 'e.payload', 'arguments.command')} as command, t.status, t.code, t.exit_code, t.duration_ms,
+  e.stream || '@' || e.revision as event
+from tool_calls t
+join events e on e.stream = 'agent-' || t.agent_id and e.revision = t.started_revision
+where t.tool_name = 'run_command' and t.ran = 1 and ${is('t.run_id', RUN)}
+order by e.id desc`,
+  ),
+  asked(
+    'failed_commands',
+    'Commands that failed, with exit code and output',
+    [RUN, FROM, TO],
+    `select t.ended_at as at, t.run_id, t.id as tool_call_id, ${member(d, 's.payload', 'arguments.command')} as command, t.exit_code, t.code,
+  coalesce(${member(d, 'e.payload', 'result')}, t.message) as output, e.stream || '@' || e.revision as event
+from tool_calls t
+join events s on s.stream = 'agent-' || t.agent_id and s.revision = t.started_revision
+left join events e on e.stream = 'agent-' || t.agent_id and e.revision = t.ended_revision
+where t.tool_name = 'run_command' and t.ran = 1 and (t.exit_code <> 0 or t.code is not null)
+  and ${is('t.run_id', RUN)} and ${within('t.ended_at')}
+order by 1 desc`,
+  ),
+  asked(
+    'left_machine',
+    'What left this machine: model calls, web tools, and tools of MCP servers',
+    [RUN, FROM, TO],
+    `select * from (
+  select m.started_at as at, m.run_id, 'model' as kind, r.resolved as destination, m.status,
+    m.input + m.cache_read + m.cache_write as tokens, null as call, ${event('m.agent_id', 'm.started_revision')}
+  from model_calls m
+  left join model_routes r on r.agent_id = m.agent_id and r.turn = m.turn and r.revision =
+    (select max(q.revision) from model_routes q where q.agent_id = m.agent_id and q.revision < m.started_revision)
+  union all
+  select coalesce(t.started_at, t.requested_at), t.run_id, case when t.tool_name like '%:%' then 'mcp' else 'web' end,
+    coalesce(${member(d, 's.payload', 'arguments.url')}, ${member(d, 's.payload', 'arguments.query')}, t.tool_name), t.status,
+    null, t.id, s.stream || '@' || s.revision
+  from tool_calls t
+  join events s on s.stream = 'agent-' || t.agent_id and s.revision = t.started_revision
+  where t.ran = 1 and (t.tool_name in ('read_url', 'search_web') or t.tool_name like '%:%')) as sent
+where ${is('run_id', RUN)} and ${within('at')}
+order by at desc`,
+  ),
+  asked(
+    'secrets',
+    'Which secrets were granted, by whom, and which calls used them',
+    [RUN],
+    `select e.timestamp, e.run_id, case e.event_type when 'agent_started' then 'granted' else 'used' end as what, r.created_by as by, e.tool_call_id,
+  ${member(d, 'e.payload', 'spec.secrets')} as granted, ${member(d, 'e.payload', 'secrets')} as used, e.stream || '@' || e.revision as event
+from events e
+left join runs r on r.id = e.run_id
+where ((e.event_type = 'agent_started' and coalesce(${member(d, 'e.payload', 'spec.secrets')}, '{}') not in ('{}', '[]'))
+  or (e.event_type = 'tool_call_start' and ${member(d, 'e.payload', 'secrets')} is not null))
+  and ${is('e.run_id', RUN)}
+order by e.id desc`,
+  ),
+  asked(
+    'documents',
+    'Requests to change documents, and their answers',
+    [RUN],
+    `select at, document_id, caller, run_id, tool_call_id, verdict, status, code, reason, ${evidence}
+from envelopes
+where ${is('run_id', RUN)}
+order by at desc`,
+  ),
+]
+
+/** Money by a column of runs and model calls. A lost attempt may cost up to `most`. */
+const costBy = (by: string) => `select ${by}, count(distinct m.run_id) as runs, count(*) as calls,
+  sum(m.input + m.cache_read + m.cache_write) as input_tokens, sum(m.output) as output_tokens, sum(m.nano_dollars) / 1e9 as dollars,
+  sum(case when m.status = 'lost' then m.most_nano_dollars else 0 end) / 1e9 as lost_at_most
+from model_calls m
+left join runs r on r.id = m.run_id
+where ${is('m.run_id', RUN)} and ${within('m.started_at')}
+group by 1
+order by 6 desc`
+
+const moneyQuestions = (): readonly Question[] => [
+  asked('cost_by_model', 'Cost by model', [RUN, FROM, TO], costBy('coalesce(m.served_by, m.model) as model')),
+  asked('cost_by_day', 'Cost by day', [RUN, FROM, TO], costBy('substr(m.started_at, 1, 10) as day')),
+  asked('cost_by_role', 'Cost by role', [RUN, FROM, TO], costBy("coalesce(r.role, '') as role")),
+  asked(
+    'cost_by_person',
+    'Cost by the person who asked for the run',
+    [RUN, FROM, TO],
+    costBy('r.created_by as person'),
+  ),
+  asked(
+    'dear_runs',
+    'Runs that cost more than an amount',
+    [DOLLARS],
+    `select t.run_id, r.role, r.status, r.created_at, r.created_by, t.agents, t.total_input_tokens, t.total_output_tokens, t.total_cost as dollars,
+  ${event('t.id', '0')}
+from agent_lineage_totals t
+join runs r on r.id = t.id
+where t.total_cost > cast(:dollars as double precision)
+order by t.total_cost desc`,
+  ),
+  asked(
+    'models',
+    'Model calls by the model that was asked for and the one that answered',
+    [RUN],
+    `select m.model as asked_for, m.served_by, count(*) as calls, count(distinct m.run_id) as runs, min(m.started_at) as first, max(m.started_at) as last
+from model_calls m
+where ${is('m.run_id', RUN)}
+group by 1, 2
+order by 3 desc`,
+  ),
+  asked(
+    'routing',
+    'Why a run had its models',
+    [RUN],
+    `select m.at, a.run_id, m.agent_id, m.turn, m.purpose, m.requested, m.resolved, m.policy, m.reason, ${event('m.agent_id', 'm.revision')}
+from model_routes m
+join agents a on a.id = m.agent_id
+where ${is('a.run_id', RUN)}
+order by m.at, m.agent_id, m.revision`,
+  ),
+]
+
+const runQuestions = (d: Dialect): readonly Question[] => [
+  asked(
+    'unfinished',
+    'Runs that have not ended, and what they wait for',
+    [],
+    `select r.created_at, r.id as run_id, r.status, r.created_by, w.agent_id, w.reason as waits_for, w.tool_call_id, ${event('r.id', '0')}
+from runs r
+left join waiting w on w.run_id = r.id
+where r.ended_at is null
+order by r.created_at desc`,
+  ),
+  asked(
+    'failed_runs',
+    'Runs that failed, and why',
+    [FROM, TO],
+    `select ended_at, id as run_id, status, code, error, role, model, created_by, ${event('id', '0')}
+from runs
+where code is not null and ${within('ended_at')}
+order by ended_at desc`,
+  ),
+  asked(
+    'forks',
+    'Where each fork departs from its source',
+    [RUN],
+    `select r.created_at, r.id as run_id, r.forked_from, a.forked_step, a.turn, r.status, r.created_by,
+  'agent-' || a.forked_from || '@' || a.forked_revision as event
+from runs r
+join agents a on a.id = r.id
+where a.forked_from is not null and (:run is null or r.id = :run or r.forked_from = :run)
+order by r.created_at desc`,
+  ),
+  asked(
+    'recoveries',
+    'Recoveries: why, and what became of them',
+    [RUN],
+    `select timestamp, run_id, thread_id as agent_id, turn, ${member(d, 'payload', 'phase')} as phase, ${member(d, 'payload', 'reason')} as reason, ${evidence}
+from events
+where event_type = 'recovery' and ${is('run_id', RUN)}
+order by id desc`,
+  ),
+  asked(
+    'artifacts',
+    'From each artifact to its checkpoint and its run',
+    [RUN],
+    `select created_at, run_id, agent_id, artifact_type, title, path, checkpoint_id, tool_call_id, claimed, ${event('agent_id', 'revision')}
+from artifacts
+where ${is('run_id', RUN)}
+order by created_at desc`,
+  ),
+  asked(
+    'people',
+    'What each person did in a span of time',
+    [PERSON, FROM, TO],
+    `select timestamp, agent_id as person, event_type, run_id, ${evidence}
+from events
+where (agent_id like 'user:%' or agent_id like 'approver:%') and ${is('agent_id', PERSON)} and ${within('timestamp')}
+order by id desc`,
+  ),
+  asked(
+    'ungoverned',
+    'Runs of other agents, of which the policy saw nothing',
+    [],
+    `select created_at, run_id, id as agent_id, backend, status, code, ${event('id', '0')}
+from agents
+where ungoverned = 1
+order by created_at desc`,
+  ),
+  asked(
+    'erased',
+    'What was erased, by whom and why',
+    [FROM, TO],
+    `select at, stream, revision, by, code, reason, stream || '@' || seen as event
+from erasures
+where ${within('at')}
+order by at desc`,
+  ),
+]
+
+const accessQuestions = (): readonly Question[] => [
+  asked(
+    'readers',
+    'Who read a run',
+    [RUN, PERSON],
+    `select recorded_at, principal, operation, run_id, count, 'access-uses@' || revision as event
+from access_uses
+where type = 'read_audited' and ${is('run_id', RUN)} and ${is('principal', PERSON)}
+order by recorded_at desc`,
+  ),
+  asked(
+    'refused_requests',
+    'Requests and logins that were refused',
+    [PERSON, FROM, TO],
+    `select recorded_at, type, principal, key, operation, run_id, reason, address, count, 'access-uses@' || revision as event
+from access_uses
+where type in ('request_refused', 'login_failed') and ${is('principal', PERSON)} and ${within('recorded_at')}
+order by recorded_at desc`,
+  ),
+  asked(
+    'rights',
+    'Which roles were granted and taken, and by whom',
+    [PERSON, FROM, TO],
+    `select changed_at, principal, role, change, changed_by, 'access-rights@' || revision as event
+from role_changes
+where ${is('principal', PERSON)} and ${within('changed_at')}
+order by revision desc`,
+  ),
+  asked(
+    'held',
+    'What may not be erased, and why',
+    [],
+    `select set_at, stream, reason, set_by, lifted_at, lifted_by, lift_reason, 'access-rights@' || revision as event
+from holds
+order by set_at desc`,
+  ),
+]
+
+const answeredBy = (name: string, title: string, inputs: readonly Input[], command: string): Question => ({
+  ...{ name, title, inputs, sql: null, command },
+})
+const THIS_RUN: Input = { ...RUN, required: true }
+
+/** Questions that no table can answer. Inputs stand in the command in capitals. */
+const commandQuestions: readonly Question[] = [
+  answeredBy('model_input', 'What a model saw at a turn, exactly', [THIS_RUN, TURN], 'request RUN --turn TURN'),
+  answeredBy('tampering', 'Whether the log or the tables were changed', [], 'verify'),
+  answeredBy('could_approve', 'Who could have approved, who did, and who read a run', [THIS_RUN], 'access report RUN'),
+  answeredBy('story', 'One file about a run for a reader without keepup', [THIS_RUN], 'pack RUN --to RUN.tar'),
+]
+
+/** A text as an SQL literal, valid in both databases. */
+const literal = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
+
+type Asked = { readonly sql: string; readonly inputs: Question['inputs'] }
+
+/** Replaces the placeholders of a question's inputs, but nothing inside literals. `of` null: the placeholder stays. */
+const replaced = ({ sql, inputs }: Asked, of: (input: Input) => string | null): string =>
+  sql.replace(/'(?:[^']|'')*'|(?<![:\w]):([a-z]+)\b/g, (found, name: string | undefined) => {
+    const input = inputs.find((one) => one.name === name)
+    return (input && of(input)) ?? found
+  })
+
+/** The SQL of a question with values for its inputs. An input without a value stays a placeholder. */
+export const filled = (question: Asked, values: QuestionInputs): string =>
+  replaced(question, ({ name }) => (values[name] ? literal(values[name]) : null))
+
+/** The SQL of a question without placeholders of optional inputs: they become null, which means every row. */
+export const withoutInputs = (question: Asked): string =>
+  replaced(question, ({ required }) => (required ? null : 'null'))

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { Id } from '../schemas.ts'
+import { MOST_ROWS, SqlAnswer } from '../sql/schemas.ts'
+
+const text = (description: string) => z.string().min(1).max(1_000).optional().meta({ description })
+
+/** What a question asks about. A question refuses inputs that it does not have. */
+export const QuestionInputs = z.strictObject({
+  run: Id.optional().meta({ description: 'Id of a run' }),
+  path: text('A file in the workspace'),
+  person: text('A person or a service, such as `user:ada`'),
+  from: text('Beginning of a span of time, ISO 8601'),
+  to: text('End of a span of time (not included), ISO 8601'),
+  dollars: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,9})?$/, 'an amount in dollars, such as 2.50')
+    .optional(),
+  turn: z
+    .string()
+    .regex(/^\d{1,9}$/, 'a whole number')
+    .optional(),
+})
+export type QuestionInputs = z.infer<typeof QuestionInputs>
+
+export const Question = z
+  .strictObject({
+    name: z.string(),
+    title: z.string(),
+    inputs: z
+      .array(
+        z.strictObject({
+          name: QuestionInputs.keyof(),
+          label: z.string(),
+          example: z.string(),
+          required: z.boolean(),
+        }),
+      )
+      .readonly(),
+    sql: z
+      .string()
+      .nullable()
+      .meta({ description: 'The SELECT that answers it. Inputs stand as `:name`, for a literal' }),
+    command: z.string().nullable().meta({ description: 'The command that answers it, when no SELECT can' }),
+  })
+  .meta({ id: 'AuditQuestion' })
+export type Question = z.infer<typeof Question>
+
+export const QuestionList = z
+  .strictObject({ dialect: z.enum(['sqlite', 'postgres']), questions: z.array(Question).readonly() })
+  .meta({ id: 'AuditQuestionList' })
+export type QuestionList = z.infer<typeof QuestionList>
+
+export const AskQuery = QuestionInputs.extend({
+  limit: z.coerce.number().int().min(1).max(MOST_ROWS).default(1_000).meta({ description: 'Rows' }),
+})
+
+export const QuestionAnswer = SqlAnswer.extend({
+  question: z.string(),
+  title: z.string(),
+}).meta({ id: 'AuditAnswer' })
+export type QuestionAnswer = z.infer<typeof QuestionAnswer>
