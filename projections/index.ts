@@ -15,6 +15,7 @@ export { type CostFigures, type CostGrouping, costBy } from './agent/queries/cos
 export { type CallDecisionWithSupports, selectDecisions } from './agent/queries/decisions.ts'
 export type { MachineStateName } from './agent/queries/machine-state.ts'
 export { type MessageRow, selectMessages } from './agent/queries/messages.ts'
+export { type RunFigures, runFigures } from './agent/queries/metrics.ts'
 export { type Figures, numbersOf } from './agent/queries/numbers/index.ts'
 export { listOrphans, type Orphan } from './agent/queries/orphans.ts'
 export { type Ancestor, type WithPaths, withPaths } from './agent/queries/paths.ts'

@@ -18,6 +18,7 @@ import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { RequestTimes } from './request-times.ts'
 import { resultRoutes } from './result-routes.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
 import { loginRoutes } from './sessions/login-routes.ts'
@@ -95,7 +96,9 @@ export function createApp(s: Services, options: AppOptions) {
   const ended = new EndedSessions(options.endedSessions ?? null, s.clock.now())
   const sessions = new WebSessions({ ended, token: options.token, random: s.random, clock: s.clock })
   const find = routesOf(() => root.openAPIRegistry.definitions)
+  const times = new RequestTimes()
   root.use(
+    times.measured(find),
     hostGuard(options.hosts),
     withoutBody,
     answerHeaders,
@@ -117,7 +120,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', exportRoutes(s))
     .route('/', bulkExportRoutes(s))
     .route('/', packRoutes(s))
-    .route('/', metricsRoutes(s))
+    .route('/', metricsRoutes(s, times))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', witnessRoutes(s))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { metricsText } from '../../api/http/metrics-routes.ts'
+import { metricText } from '../../api/operations/metrics/metric.ts'
+import { proofMetrics } from '../../api/operations/metrics/metrics.ts'
 import { proofStatus } from '../../api/operations/proof/status.ts'
 import type { Services } from '../../api/operations/services.ts'
 import { NO_TELEMETRY } from '../../api/operations/telemetry/services.ts'
@@ -27,6 +28,8 @@ function services({ log, store }: World, ms: number, anchors: readonly object[] 
     consumers: { list: async () => [] },
   } as unknown as Services
 }
+
+const metricsText = async (s: Parameters<typeof proofMetrics>[0]) => (await proofMetrics(s)).map(metricText).join('')
 
 test('a log is late when no head covers an event for a minute, and says why', async () => {
   await using world = await signedLog()

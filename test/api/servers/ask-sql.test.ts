@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { filled, questionsIn, withoutInputs } from '../../../api/operations/ask/questions.ts'
 import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
+import { runFigures } from '../../../projections/index.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { tell } from '../../support/projections/tell.ts'
@@ -24,11 +25,14 @@ describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
       await auditor.close()
       await close()
     })
-    return { auditor, namespace, login }
+    return { auditor, namespace, login, home }
   }
 
   it('answers every question with and without its inputs, and counts rows exactly', async () => {
-    const { auditor } = await asked()
+    const { auditor, home } = await asked()
+    const { data } = await home.read((db) => runFigures(db, [60]))
+    expect(data.runs.every(({ count }) => typeof count === 'number')).toBe(true)
+    expect(data.modelCalls.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(0)
     const values = { run: 'r', path: "it's", person: 'user:ada', from: '2026-01-01', to: '2027-01-01', dollars: '0.5' }
     for (const { name, sql, inputs } of questionsIn('postgres')) {
       if (sql === null) continue

@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+
+/** Figures for monitors, over all runs. `count` and sums are since the first event of the log. */
+export interface RunFigures {
+  readonly runs: readonly { readonly status: string; readonly role: string; readonly count: number }[]
+  readonly modelCalls: readonly {
+    readonly model: string
+    readonly outcome: string
+    readonly count: number
+    readonly input: number
+    readonly output: number
+    readonly cacheRead: number
+    readonly cacheWrite: number
+    readonly nanoDollars: number
+  }[]
+  readonly toolCalls: readonly { readonly tool: string; readonly outcome: string; readonly count: number }[]
+  readonly waiting: readonly { readonly reason: string; readonly count: number }[]
+  /** Times of decided approvals, in seconds from the question to the answer: how many took at most each bound. */
+  readonly approvals: { readonly atMost: readonly number[]; readonly count: number; readonly seconds: number }
+}
+
+const count = sql<number>`count(*)`.as('count')
+const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+
+/** The figures of runs. `bounds`: of the times of approvals, in seconds, ascending. Reads whole tables. */
+export async function runFigures(db: Kysely<Database>, bounds: readonly number[]): Promise<RunFigures> {
+  const runs = await db
+    .selectFrom('runs')
+    .select(['status', sql<string>`coalesce(role, '')`.as('role'), count])
+    .groupBy(['status', 'role'])
+    .execute()
+  const modelCalls = await db
+    .selectFrom('model_calls')
+    .select([
+      sql<string>`coalesce(model, '')`.as('model'),
+      'status as outcome',
+      count,
+      total('input').as('input'),
+      total('output').as('output'),
+    ])
+    .select([total('cache_read').as('cacheRead'), total('cache_write').as('cacheWrite')])
+    .select(total('nano_dollars').as('nanoDollars'))
+    .groupBy(['model', 'status'])
+    .execute()
+  const toolCalls = await db
+    .selectFrom('tool_calls')
+    .select([sql<string>`coalesce(tool_name, '')`.as('tool'), 'status as outcome', count])
+    .groupBy(['tool_name', 'status'])
+    .execute()
+  const waiting = await db.selectFrom('waiting').select(['reason', count]).groupBy('reason').execute()
+  const decided = await db
+    .selectFrom('approvals')
+    .select(['requested_at', 'decided_at'])
+    .where('decided_at', 'is not', null)
+    .execute()
+  // The databases count seconds between texts of times differently.
+  const times = decided.map((row) => (Date.parse(row.decided_at ?? '') - Date.parse(row.requested_at ?? '')) / 1_000)
+  const atMost = bounds.map((bound) => times.filter((time) => time <= bound).length)
+  const seconds = times.reduce((sum, time) => sum + time, 0)
+  const numbers = <T extends object>(rows: readonly T[]): readonly T[] => rows.map(plain)
+  return {
+    ...{ runs: numbers(runs), modelCalls: numbers(modelCalls), toolCalls: numbers(toolCalls) },
+    ...{ waiting: numbers(waiting), approvals: { atMost, count: times.length, seconds } },
+  }
+}
+
+/** PostgreSQL gives counts and sums as texts. */
+const plain = <T extends object>(row: T): T =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [key, TEXTS.has(key) ? (value ?? '') : Number(value)]),
+  ) as T
+const TEXTS: ReadonlySet<string> = new Set(['status', 'role', 'model', 'outcome', 'tool', 'reason'])
