@@ -15,6 +15,7 @@ import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-
 import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { History } from '../support/attacks/history.ts'
 import { erasedBody, Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog, withMethods } from './support.ts'
@@ -200,19 +201,26 @@ test.each([
   expect(await world.verify()).toMatchObject({ ok: true, problems: [] })
 })
 
-test('a start does not sign leaves after the last head that the log does not have', async () => {
-  await using world = await signedLog()
-  await world.write(9)
-  await world.signer.sign()
-  const { edge, cursor } = (await world.store.load())!
-  const hash = 'f'.repeat(64)
-  const forged = { position: cursor.position + 100, stream: 'agent-a1', revision: 99, hash }
-  const grown = appendLeaves(edge, [eventLeaf(hash)]).edge
-  await world.store.grow({ edge: grown, cursor, leaves: [forged], hashes: [], head: null })
-  await world.restart({ killed: true })
-  await world.write(2)
-  await world.signer.sign()
-  expect(await world.verify()).toMatchObject({ ok: true, problems: [] })
+test('a start does not sign a leaf after the last head that the log does not have', async () => {
+  const history = new History()
+  const first = history.process()
+  await history.set('a')
+  await first.signer.sign()
+  await first.signer.close()
+  await history.set('a')
+  const event = (await history.events()).at(-1)!
+  const forged = { position: event.position - 1, hash: 'f'.repeat(64) }
+  const { tree, leaves } = history.tree
+  const grown = appendLeaves(
+    tree!.edge,
+    [forged, event].map(({ hash }) => eventLeaf(hash)),
+  )
+  history.tree.tree = { edge: grown.edge, cursor: history.log.cursor(event) }
+  leaves.push(forged, event)
+  const { signer } = history.process()
+  await signer.sign()
+  await signer.close()
+  expect(await history.verify()).toMatchObject({ ok: true, problems: [] })
 })
 
 test('the stored tree stays while the log contradicts its head: a loss is compared with it', async () => {
