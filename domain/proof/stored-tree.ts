@@ -9,7 +9,7 @@ export function parseStoredTree(edge: Uint8Array, cursor: string): StoredTree {
     const tree = { edge: parseEdge(edge), cursor: parseCursor(cursor) }
     if (tree.edge.size > 0) return tree
   } catch {
-    // The caller learns what to do, whichever part is damaged.
+    // Every damage has the same remedy.
   }
   throw treeMalformed()
 }

@@ -7,10 +7,10 @@ import type { EventLog } from '../../ports/index.ts'
 import type { TreeStore } from '../../ports/proof.ts'
 
 /**
- * The number of leaves under the last signed head before the first one that the log lost. A leaf is lost if the log has
- * no event at its position, or neither this leaf nor a later one: an older state was put back, and perhaps continued.
- * Another event at the position of a leaf, with a leaf after it that the log has, was changed and not lost. Undefined:
- * the store keeps no leaves, or they are not those of the head. Reads the header of each event.
+ * Counts the leaves under the last signed head before the first lost leaf. A leaf is lost if the log has no event at its
+ * position, or has neither this leaf nor a later one: an older state was put back, and perhaps continued. If the log has
+ * a later leaf, another event at the position was changed, not lost. Undefined: the store has no leaves, or others than
+ * the head signs. Reads the header of each event.
  */
 export async function keptLeaves(log: EventLog, store: TreeStore): Promise<number | undefined> {
   const head = store.storesLeaves === true ? await store.lastHead() : null
@@ -37,7 +37,7 @@ export async function keptLeaves(log: EventLog, store: TreeStore): Promise<numbe
   return edge.size === size && equalBytes(edgeRoot(edge), root) ? Math.min(lost, held) : undefined
 }
 
-/** The events of the log. `damaged` gets the positions of those that cannot be read. */
+/** The events of the log. Adds the positions of unreadable events to `damaged`. */
 async function* eventsOf(log: EventLog, damaged: Set<number>) {
   const onDamage = ({ position }: { readonly position: number }) => void damaged.add(position)
   for await (const page of log.readAll(null, { bodies: false, everyKind: true, onDamage })) yield* page
