@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { sqlState } from '../../domain/log/connection-lost.ts'
-import { formatCursor, parseCursor } from '../../domain/log/cursor.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { edgeBytes, eventLeaf, parseEdge } from '../../domain/log/proof/tree.ts'
+import { edgeBytes, eventLeaf } from '../../domain/log/proof/tree.ts'
 import { TILE_WIDTH, type Tile } from '../../domain/log/proof/tree-proof.ts'
 import type {
   Failure,
@@ -13,6 +13,7 @@ import type {
   TreeStore,
 } from '../../domain/ports/proof.ts'
 import { treeMoved } from '../../domain/proof/errors.ts'
+import { parseStoredTree, treeMalformed } from '../../domain/proof/stored-tree.ts'
 import { prepareSchema } from './prepare.ts'
 import { ask, askPatiently } from './query.ts'
 
@@ -94,11 +95,16 @@ export class PostgresTreeStore implements TreeStore {
   }
 
   async load(): Promise<StoredTree | null> {
-    type Row = { edge: Uint8Array | null; cursor: string }
-    const [row] = await this.#rows<Row>('read the tree', `select edge, cursor from ${this.#schema}.tree`)
-    return row === undefined || row.edge === null
-      ? null
-      : { edge: parseEdge(row.edge), cursor: parseCursor(row.cursor) }
+    type Row = { size: number; edge: Uint8Array | null; cursor: string | null; leaves: number }
+    const text = `select size, edge, cursor, (select coalesce(max(leaf) + 1, 0) from ${this.#schema}.leaves) as leaves
+      from ${this.#schema}.tree`
+    const [row] = await this.#rows<Row>('read the tree', text)
+    // The next growth would conflict with the leaves, or find no row.
+    if (row === undefined || row.size !== row.leaves) throw treeMalformed()
+    if (row.size === 0) return null
+    const tree = parseStoredTree(row.edge ?? new Uint8Array(), row.cursor ?? '')
+    if (tree.edge.size !== row.size) throw treeMalformed()
+    return tree
   }
 
   /**

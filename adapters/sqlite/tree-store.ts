@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type Cursor, formatCursor, parseCursor } from '../../domain/log/cursor.ts'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { type Edge, edgeBytes, eventLeaf, parseEdge } from '../../domain/log/proof/tree.ts'
 import { TILE_WIDTH, type Tile } from '../../domain/log/proof/tree-proof.ts'
 import type {
@@ -12,6 +12,7 @@ import type {
   TreeStore,
 } from '../../domain/ports/proof.ts'
 import { treeMoved } from '../../domain/proof/errors.ts'
+import { parseStoredTree } from '../../domain/proof/stored-tree.ts'
 import { ensurePrivate } from '../files/private.ts'
 
 const BUSY_MS = 5_000
@@ -79,7 +80,7 @@ export class SqliteTreeStore implements TreeStore {
   async load(): Promise<StoredTree | null> {
     const row = this.#sql.load.get()
     if (row === undefined) return null
-    return { edge: parseEdge(row.edge as Uint8Array), cursor: parseCursor(String(row.cursor)) }
+    return parseStoredTree(row.edge as Uint8Array, String(row.cursor))
   }
 
   async grow({ edge, cursor, hashes, leaves, head }: TreeGrowth): Promise<void> {

@@ -51,7 +51,7 @@ export type FailureSubject = 'signer' | `anchor:${string}`
 export interface TreeStore {
   /** It stores the hashes of level 0 too. Absent: they follow from the log. */
   readonly storesLeaves?: true
-  /** Null: no leaf is stored. */
+  /** Null: no leaf is stored. Rejects with a ProofError if another program damaged the tree. */
   load(): Promise<StoredTree | null>
   /**
    * Stores all of it or nothing. Resolves when it is durable. Rejects with `TREE_MOVED` if the stored tree does not end

@@ -26,7 +26,7 @@ const MAX_LEAVES = 200
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** A log with events at given positions, its tree in memory, and the growths that a store gets. */
-class Plan {
+export class Plan {
   readonly tree = new StoredTree()
   readonly leaves: TreeLeaf[] = []
   readonly heads: SignedHead[] = []

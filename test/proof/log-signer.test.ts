@@ -1,18 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
 import { logKeyFile } from '../../adapters/vault/log-key.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
 import { openCheckpoint, parseCheckpoint } from '../../domain/log/proof/checkpoint.ts'
 import { base64 } from '../../domain/log/proof/encoding.ts'
 import { COSIGNATURE, formatVkey, noteSigner, parseVkey, splitNote } from '../../domain/log/proof/note.ts'
-import { eventLeaf } from '../../domain/log/proof/tree.ts'
+import { appendLeaves, eventLeaf } from '../../domain/log/proof/tree.ts'
 import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-proof.ts'
 import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
+import { History } from '../support/attacks/history.ts'
 import { erasedBody, Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog, withMethods } from './support.ts'
@@ -177,6 +180,57 @@ test('a log that does not continue its head is not signed until the loss is acce
   await world.signer.sign()
   await world.restart({ killed: true, cutTo: (await world.events()).length - 5 })
   await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+})
+
+test.each([
+  ['its edge is damaged', `UPDATE tree SET edge = x'00'`],
+  ['its cursor is damaged', `UPDATE tree SET cursor = 'none'`],
+  ['its cursor names an earlier event', 'UPDATE tree SET cursor = $earlier'],
+  ['a hash of it was removed', 'DELETE FROM hashes'],
+])('a start makes the stored tree again from an intact log, and its heads hold: %s', async (_, sql) => {
+  await using world = await signedLog()
+  await world.write(300)
+  await world.signer.sign()
+  const earlier = formatCursor(world.log.cursor((await world.events()).at(-3)!))
+  const db = new DatabaseSync(world.tree)
+  db.exec(sql.replace('$earlier', `'${earlier}'`))
+  db.close()
+  await world.restart({ killed: true })
+  await world.write(2)
+  await world.signer.sign()
+  expect(await world.verify()).toMatchObject({ ok: true, problems: [] })
+})
+
+test('a start does not sign a leaf after the last head that the log does not have', async () => {
+  const history = new History()
+  const first = history.process()
+  await history.set('a')
+  await first.signer.sign()
+  await first.signer.close()
+  await history.set('a')
+  const event = (await history.events()).at(-1)!
+  const forged = { position: event.position - 1, hash: 'f'.repeat(64) }
+  const { tree, leaves } = history.tree
+  const grown = appendLeaves(
+    tree!.edge,
+    [forged, event].map(({ hash }) => eventLeaf(hash)),
+  )
+  history.tree.tree = { edge: grown.edge, cursor: history.log.cursor(event) }
+  leaves.push(forged, event)
+  const { signer } = history.process()
+  await signer.sign()
+  await signer.close()
+  expect(await history.verify()).toMatchObject({ ok: true, problems: [] })
+})
+
+test('the stored tree stays while the log contradicts its head: a loss is compared with it', async () => {
+  await using world = await signedLog()
+  await world.write(50)
+  await world.signer.sign()
+  const stored = await world.store.load()
+  await world.restart({ killed: true, cutTo: 20 })
+  await expect(world.signer.sign()).rejects.toMatchObject({ code: 'LOG_CUT' })
+  expect(await world.store.load()).toEqual(stored)
 })
 
 test('an invented loss does not excuse changed events of before it', async () => {

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { metricText } from '../../api/operations/metrics/metric.ts'
 import { proofMetrics } from '../../api/operations/metrics/metrics.ts'
@@ -6,6 +7,7 @@ import type { Services } from '../../api/operations/services.ts'
 import { NO_TELEMETRY } from '../../api/operations/telemetry/services.ts'
 import { NO_WEBHOOKS } from '../../api/operations/webhooks/services.ts'
 import { ANCHOR_KEEPERS } from '../../api/process/host/anchor-keepers.ts'
+import { headsAhead } from '../../api/process/host/losses/find-loss.ts'
 import type { AnchorKeeper } from '../../domain/ports/proof.ts'
 import { PROOF_ID, proof } from '../../domain/proof/kind.ts'
 import { LogAnchors } from '../../domain/proof/runtime/anchors.ts'
@@ -108,4 +110,18 @@ test('an anchor that does not answer delays neither signatures nor the end', asy
   await world.write(3)
   expect((await signer.sign()).size).toBe((await world.events()).length)
   await anchors.close()
+})
+
+test('a damaged stored tree prevents no start, and the status says what to do', async () => {
+  await using world = await signedLog()
+  await world.write(3)
+  const { size } = await world.signer.sign()
+  const db = new DatabaseSync(world.tree)
+  db.exec(`UPDATE tree SET edge = x'00'`)
+  db.close()
+  expect(await headsAhead(world.log, world.store)).toBeUndefined()
+  expect(await proofStatus(services(world, Date.UTC(2026, 0, 1)))).toMatchObject({
+    ...{ unsigned: null, head: { size } },
+    why: expect.stringContaining('rebuildProofTree'),
+  })
 })

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { PostgresTreeStore } from '../../adapters/postgres/tree-store.ts'
 import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
-import { treeStoreContract } from '../contracts/tree-store.ts'
+import { Plan, treeStoreContract } from '../contracts/tree-store.ts'
 import { describeWithSharedPostgres } from '../support/postgres/postgres.ts'
 import { schemasOf } from '../support/projections/postgres-kit.ts'
 
@@ -52,6 +52,27 @@ describeWithSharedPostgres('the tree in PostgreSQL', (server) => {
         move: 'update leaves set position = 0 where leaf = 0',
       }
     },
+  })
+
+  test.each([
+    ['its edge is damaged', `update tree set edge = '\\x00'`],
+    ['its cursor is damaged', `update tree set cursor = 'none'`],
+    ['its size is another one', 'update tree set size = size - 1'],
+    ['its row was removed', 'delete from tree'],
+    ['its leaves stayed without it', 'update tree set size = 0, edge = null, cursor = null'],
+    ['a leaf was removed', 'delete from leaves where leaf = 2'],
+  ])('a damaged tree is named when it is loaded, and a cleared one grows again: %s', async (_, sql) => {
+    const [pool, schema] = [schemas.pool(), schemas.fresh()]
+    const store = await PostgresTreeStore.open({ pool, schema })
+    const plan = new Plan()
+    const growth = plan.growth({ count: 3, gap: 0, origin: 'a' })
+    await store.grow(growth)
+    await pool.query(sql.replace(/tree|leaves/, `${schema}.$&`))
+    await expect(store.load()).rejects.toMatchObject({ code: 'MALFORMED' })
+    await store.clear()
+    expect(await store.load()).toBeNull()
+    await store.grow({ ...growth, head: null })
+    expect((await store.load())?.edge.size).toBe(3)
   })
 
   test('the heads of an older version, whose numbers have gaps, are numbered anew once; later gaps stay', async () => {

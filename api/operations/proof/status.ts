@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { LogError } from '../../../domain/log/errors.ts'
+import { ProofError } from '../../../domain/log/proof/proof-error.ts'
 import type { SignedHead, StoredTree } from '../../../domain/ports/proof.ts'
 import { showAnchors } from '../../../projections/index.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -51,13 +52,16 @@ export const failureView = ({ message, at }: { readonly message: string; readonl
 
 /** `most`: unsigned events are counted up to this number. */
 async function treeStatus({ proof: { store }, log }: Pick<Services, 'proof' | 'log'>, most = 1) {
-  const [head, tree] = store === null ? [null, null] : await Promise.all([store.lastHead(), store.load()])
+  const head = store === null ? null : await store.lastHead()
   const view = head && headView(head)
   try {
+    const tree = store === null ? null : await store.load()
     return { head: view, ...(await unsignedOf(log, head, tree, most)), why: undefined }
   } catch (error) {
-    if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
-    const why = 'the log does not continue the signed tree; "verify" says what was changed or cut'
+    const isMismatch = error instanceof LogError && error.code === 'CURSOR_MISMATCH'
+    if (!isMismatch && !(error instanceof ProofError)) throw error
+    const changed = 'the log does not continue the signed tree; "verify" says what was changed or cut'
+    const why = isMismatch ? changed : error.message
     return { head: view, unsigned: null, unsignedSince: view?.signedAt ?? new Date(0).toISOString(), why }
   }
 }

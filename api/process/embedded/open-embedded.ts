@@ -150,20 +150,14 @@ export async function openEmbedded(
       clock,
       tables,
       losses: {
-        ...{ log, read: tables.seen, marked: () => markedBy(log), gaps: () => log.gaps(), gate },
+        ...{ log, tree: store, read: tables.seen, marked: () => markedBy(log), gaps: () => log.gaps(), gate },
         get mark() {
           return markAhead(log)
         },
         get heads() {
           return gate.loss === null ? undefined : heads
         },
-        accepting: (record) =>
-          log.acceptingLoss(async () => {
-            const done = await record()
-            // The tree knows later events, so it would tell of the loss again.
-            await store?.clear()
-            return done
-          }),
+        accepting: (record) => log.acceptingLoss(record),
         followed: async () => {
           if (live !== null) await live.anew()
           else {

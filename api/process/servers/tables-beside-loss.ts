@@ -146,7 +146,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
   }
 
   const losses: LossServices = {
-    ...{ log, read: tables.seen, seenHead, gate },
+    ...{ log, tree, read: tables.seen, seenHead, gate },
     get mark() {
       return unheld && { position: unheld.position, hash: unheld.hash }
     },
@@ -162,8 +162,6 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
       }
     },
     followed: async () => {
-      // Like tables that are ahead of the log, the tree indicates a loss until it is made again.
-      await tree?.clear()
       if (moving !== null) return void (await rebuildElsewhere(home, stores, { accept: true }))
       // The tables are ahead of the log. Only opening them replaces such tables.
       await (await Projections.open({ ...stores, replaceNewer: true })).close()

@@ -39,6 +39,11 @@ export const LogLoss = z.strictObject({
     .optional(),
   /** Positions without an event before later events. */
   gaps: z.array(Place),
+  /**
+   * The leaves of the signed tree before the first lost one. Heads of at most this size cover no lost event. Absent: no
+   * tree tells.
+   */
+  kept: z.int().nonnegative().optional(),
   reason: z.string().optional(),
 })
 export type LogLoss = z.infer<typeof LogLoss>

@@ -14,4 +14,9 @@ export type ProofErrorCode =
   | 'SIGNATURE_MISSING' // no signature by a known key
   | 'PROOF_WRONG' // the proof is for another event, tree or request
 
+/** For `catch`: undefined for a {@link ProofError}. Throws every other error. */
+export function ifProofError(error: unknown): undefined {
+  if (!(error instanceof ProofError)) throw error
+}
+
 export const malformed = (message: string) => new ProofError('MALFORMED', message)

@@ -4,7 +4,7 @@ import { LogError } from '../../log/errors.ts'
 import { type LogCheckpoint, openCheckpoint } from '../../log/proof/checkpoint.ts'
 import { hashFromBase64 } from '../../log/proof/encoding.ts'
 import { type NoteKey, parseVkey } from '../../log/proof/note.ts'
-import { ProofError } from '../../log/proof/proof-error.ts'
+import { ifProofError, ProofError } from '../../log/proof/proof-error.ts'
 import { eventLeaf } from '../../log/proof/tree.ts'
 import { planInclusion, verifyInclusion } from '../../log/proof/tree-proof.ts'
 import { unsalted } from '../../log/seal.ts'
@@ -162,10 +162,10 @@ function cosigned(note: string, keys: readonly NoteKey[], witness: NoteKey): Log
   }
 }
 
-/** Whether the log no longer contains the last event of the stored tree. Any stream can then have lost its end. */
+/** Whether the log may lack the last event of the stored tree. Any stream can then have lost its end. */
 async function isCut({ log, store }: CoveragePorts): Promise<boolean> {
-  const tree = await store.load()
-  if (tree === null) return true
+  const tree = await store.load().catch(ifProofError)
+  if (!tree) return true
   try {
     for await (const _ of log.readAll(tree.cursor, { limit: 1, bodies: false })) break
     return false

@@ -14,10 +14,17 @@ import {
   signatureLine,
   splitNote,
 } from '../../log/proof/note.ts'
+import { ifProofError } from '../../log/proof/proof-error.ts'
 import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf, type StoredHash } from '../../log/proof/tree.ts'
-import { type ProofPlan, planConsistency, planInclusion, verifyConsistency } from '../../log/proof/tree-proof.ts'
+import {
+  type ProofPlan,
+  planConsistency,
+  planInclusion,
+  verifyConsistency,
+  verifyInclusion,
+} from '../../log/proof/tree-proof.ts'
 import type { Clock, EventLog, Random } from '../../ports/index.ts'
-import type { SignedHead, SigningKeys, TreeLeaf, TreeStore } from '../../ports/proof.ts'
+import type { SignedHead, SigningKeys, StoredTree, TreeLeaf, TreeStore } from '../../ports/proof.ts'
 import { StreamError } from '../../stream/errors.ts'
 import { isUnavailable } from '../../stream/runtime/append-retry.ts'
 import { Mutex } from '../../stream/runtime/concurrency.ts'
@@ -26,6 +33,7 @@ import { alarm } from '../../stream/runtime/time-limit.ts'
 import { isKeyElsewhere, isOvertaken, keyElsewhere } from '../errors.ts'
 import type { ORIGIN_REASONS, TreeHead } from '../events.ts'
 import { currentOrigin, PROOF_ID, PROOF_STREAM, type ProofState, proof } from '../kind.ts'
+import { logContinues } from './log-continues.ts'
 
 export interface SignerPorts {
   readonly log: EventLog
@@ -82,6 +90,8 @@ export class LogSigner {
   #begun: string | null = null
   /** The last signed checkpoint, until the log is shown to contain it; null: it contains it. */
   #broken: LogCheckpoint | null = null
+  /** The tree in memory replaces the stored one, and does not continue it. */
+  #replaces = false
   /** An event of a newer version that was read; null: none. */
   #newer: LogError | null = null
   #following: Promise<void> = Promise.resolve()
@@ -281,14 +291,14 @@ export class LogSigner {
   async #catchUp(): Promise<void> {
     const { log, store } = this.#ports
     if (this.#cursor === null) {
-      const stored = await store.load()
+      // Another process can sign between the two reads. The stored tree then continues the head also if it is read later.
       const last = await this.#lastCheckpoint()
-      // Another program changed an edge that does not continue the last head. A signature over it would be wrong.
-      if (stored !== null && (await this.#continues(stored.edge, last))) {
+      const stored = await store.load().catch(ifProofError)
+      if (stored === null) this.#broken = last
+      else if (stored !== undefined && (await this.#isSound(stored, last))) {
         this.#edge = stored.edge
         this.#cursor = stored.cursor
-      } else if (stored !== null) return this.#rebuild()
-      else if (this.#edge.size === 0) this.#broken = last
+      } else return this.#rebuild()
     }
     try {
       for await (const page of log.readAll(this.#cursor, this.#reading)) await this.#add(page)
@@ -298,24 +308,39 @@ export class LogSigner {
     }
   }
 
-  /** Whether a stored edge continues the last signed head. */
-  async #continues(edge: Edge, last: LogCheckpoint | null): Promise<boolean> {
-    if (last === null) return true
+  /**
+   * Whether a stored tree continues the last signed head and ends with the event of its cursor. A head over a tree that
+   * another program changed would contradict the log for ever.
+   */
+  async #isSound({ edge, cursor }: StoredTree, last: LogCheckpoint | null): Promise<boolean> {
+    const { size } = edge
     const root = edgeRoot(edge)
-    if (last.size >= edge.size) return last.size === edge.size && equalBytes(last.root, root)
     try {
-      return verifyConsistency(last.size, edge.size, last.root, root, await this.consistency(last.size, edge.size))
-    } catch {
-      return false
+      const end = eventLeaf(cursor.hash)
+      if (!verifyInclusion(size - 1, size, end, await this.inclusion(size - 1, size), root)) return false
+      if (last?.size === size) return equalBytes(last.root, root)
+      if (last !== null && last.size > size) return false
+      if (
+        last !== null &&
+        !verifyConsistency(last.size, size, last.root, root, await this.consistency(last.size, size))
+      )
+        return false
+    } catch (error) {
+      return ifProofError(error) ?? false
     }
+    // No head proves the end of the tree.
+    return logContinues(this.#ports.log, { size, root })
   }
 
-  /** Makes the tree again from the log, which does not continue the stored tree. */
+  /**
+   * Makes the tree again from the log, which does not continue the stored tree. The stored one stays until then: the
+   * acceptance of a loss compares it with the log.
+   */
   async #rebuild(): Promise<void> {
-    const { log, store } = this.#ports
-    await store.clear()
+    const { log } = this.#ports
     this.#forget()
     this.#broken = await this.#lastCheckpoint()
+    this.#replaces = true
     for await (const page of log.readAll(null, this.#reading)) await this.#add(page)
   }
 
@@ -328,6 +353,7 @@ export class LogSigner {
     this.#head = null
     this.#key = null
     this.#broken = null
+    this.#replaces = false
   }
 
   /** Every program must read the same leaves, so an event of a newer version ends the signatures of this one. */
@@ -363,6 +389,8 @@ export class LogSigner {
   async #store(head: SignedHead | null): Promise<void> {
     const [edge, cursor, hashes, leaves] = [this.#edge, this.#cursor!, this.#hashes, this.#leaves]
     try {
+      if (this.#replaces) await this.#ports.store.clear()
+      this.#replaces = false
       await this.#ports.store.grow({ edge, cursor, hashes, leaves, head })
     } catch (error) {
       if (isOvertaken(error)) this.#forget()

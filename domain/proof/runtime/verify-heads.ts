@@ -103,7 +103,7 @@ export interface HeadStores extends FactStores {
 /** The event of an accepted loss, and what it records. */
 export interface AcceptedLoss {
   readonly event: { readonly header: Pick<Header, 'actor' | 'timestamp'> }
-  readonly loss: Pick<LogLoss, 'end' | 'gaps' | 'reason'>
+  readonly loss: Pick<LogLoss, 'end' | 'gaps' | 'kept' | 'reason'>
 }
 
 /** A checkpoint that an anchor holds. `vkey`: the key of the witness that must have cosigned it. */
@@ -202,12 +202,17 @@ export async function verifyHeads(
   const stored = store && (await StoredEdge.of(store))
   const tiles = store && new StoredTiles(store, stored?.size ?? 0)
   const lossOf = ({ origin }: Claim) => origins.find((one) => one.origin === origin && one.loss !== null)?.loss ?? null
-  // No position is missing among the events so far.
+  // No position is missing among the events so far, except those of accepted losses.
   let isDense = true
+  const gaps = acceptedLosses.flatMap(({ loss }) => loss.gaps)
+  const gapsBefore = (position: number) =>
+    gaps.reduce((sum, { from, to }) => sum + (to < position ? to - from + 1 : 0), 0)
   let firstPosition: number | null = null
-  // Every accepted loss began after the head, so the loss excuses no difference. Positions of event stores are not dense,
-  // so a cut stream leaves no gap there.
-  const isKept = (one: Claim): boolean => isDense && losses.slice(lossOf(one)!).every(({ kept }) => kept >= one.size)
+  // Whether a loss can have cut one of the first events of the log. Positions of event stores are not dense, so a cut
+  // stream leaves no gap there: only the signed tree told the acceptance what was lost.
+  const mayCut = ({ accepted: { loss }, kept }: Loss, size: number): boolean =>
+    loss.kept === undefined ? !isDense || kept < size : loss.kept < size
+  const isKept = (one: Claim): boolean => !losses.slice(lossOf(one)!).some((loss) => mayCut(loss, one.size))
   const compare = (one: Claim, edge: Edge | null) => {
     if (edge !== null && equalBytes(one.root, edgeRoot(edge))) {
       if (one.what === 'CHECKPOINT' || one.what === 'AFTER') return
@@ -243,7 +248,7 @@ export async function verifyHeads(
       stored?.compare(edge)
       streams?.add(event.header.stream)
       firstPosition ??= event.position
-      isDense &&= event.position === firstPosition + edge.size - 1
+      isDense &&= event.position === firstPosition + edge.size - 1 + gapsBefore(event.position)
       for (const one of losses) if (event.position <= one.last) one.kept = edge.size
       for (; claims[next]?.size === edge.size; next += 1) compare(claims[next]!, edge)
     }
@@ -254,7 +259,7 @@ export async function verifyHeads(
   for (const { what, name, size, loss } of superseded) {
     // A loss that cut the key of a head kept fewer events than the head covers.
     const at = loss ?? losses.findLastIndex(({ kept }) => kept < size)
-    if (isDense && at === -1 && size > 0)
+    if (loss === null && size > 0 && !losses.some((one) => mayCut(one, size)))
       problems.push({
         code: codeOf(what),
         size,

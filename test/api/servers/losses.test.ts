@@ -3,11 +3,13 @@ import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { lossesOf } from '../../../api/process/host/losses/losses-of-log.ts'
 import { lossOnServers, tablesBesideLoss } from '../../../api/process/servers/tables-beside-loss.ts'
 import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
-import { EMPTY_EDGE } from '../../../domain/log/proof/tree.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
+import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
+import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/index.ts'
-import { memoryTree, noTree } from '../../support/attacks/memory-tree.ts'
+import { memoryKeys, memoryTree, noTree } from '../../support/attacks/memory-tree.ts'
 import { call, calls, completes, harness, seededRandom, testSpec } from '../../support/harness.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
@@ -88,8 +90,15 @@ describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (
     await h.drive(runId)
     const { log, blobs } = h.ports
     const home = new PostgresHome({ pool: schemas.pool(), schema: schemas.fresh() })
+    const tree = memoryTree(noTree())
+    const { clock, random } = h.ports
+    const streams = new Streams({ log, blobs, clock, random, hide: async (value) => value }, AGGREGATES)
+    const signer = new LogSigner({
+      ...{ log, store: tree, keys: memoryKeys([]), streams, clock, random, origin: 'example.org/log' },
+      ...{ acceptedLosses: async () => 0, shared: true, warn: () => undefined },
+    })
+    await signer.sign()
     const last = (await Array.fromAsync(log.readAll(null))).flat().at(-1)!
-    const tree = memoryTree({ ...noTree(), tree: { edge: EMPTY_EDGE, cursor: log.cursor(last) } }, () => '')
     expect(await lossOnServers({ home, log, tree })).toBeNull()
 
     const older = await restored(log, `agent-${runId}`, 3)
@@ -109,6 +118,7 @@ describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (
     expect(heads).toEqual(seen)
     await losses.accept(id, { kind: 'user', id: 'ann' })
     expect([losses.open, await tree.load(), await lossOnServers(stores)]).toEqual([null, null, null])
-    expect((await readAcceptedLosses(older)).map(({ mark }) => mark)).toEqual([seen])
+    // The identity of the log, and the events of the run that are left.
+    expect(await readAcceptedLosses(older)).toMatchObject([{ mark: seen, kept: 1 + 3 }])
   })
 })

@@ -32,13 +32,11 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
   })
   afterAll(() => operator.end())
 
-  /** A process of the deployment `namespace`. `data`: the data folder of its machine. */
-  async function open(namespace: string, data = folder.data, tell: (text: string) => void = () => {}) {
+  /** A process of the deployment `namespace`. `data`: the data folder of its machine. `url`: of another event store. */
+  async function open(namespace: string, { data = folder.data, tell = (_: string) => {}, url = eventstore.url } = {}) {
     mkdirSync(data, { recursive: true })
-    const config = loadConfig({
-      flags: { data },
-      env: env({ KEEPUP_NAMESPACE: namespace, KEEPUP_LEASE_MS: '2000' }),
-    })
+    const at = { KEEPUP_NAMESPACE: namespace, KEEPUP_EVENTSTORE: url, KEEPUP_LEASE_MS: '2000' }
+    const config = loadConfig({ flags: { data }, env: env(at) })
     const services = await openServices(config, 'owner', { autoDrive: false }, { tell })
     onTestFinished(() => services.close())
     return services
@@ -52,6 +50,15 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     (await operator.query(`select driver_id from ${namespace}_leases.leases where agent_id = '.signer'`)).rows[0]
       ?.driver_id
   const originsOf = async ({ streams }: Services) => (await streams.state(proof, PROOF_ID))!.origins
+
+  /** Seals the last event of a stream anew in the event store, by somebody else. */
+  function forge(stream: string, { store } = eventstore) {
+    const [before, last] = store.events(stream)!.slice(-2)
+    const { hash } = JSON.parse(Buffer.from(before!.metadata).toString()) as { hash: string }
+    const { header } = JSON.parse(Buffer.from(last!.metadata).toString()) as { header: Header }
+    const forged = encode(seal(hash, { ...header, actor: { kind: 'user', id: 'bob' } }, last!.data))
+    Object.assign(last!, { id: forged.id, data: forged.data, metadata: forged.metadata })
+  }
 
   /** Every head of the log is signed, consistent with the last one, and no two cover the same events differently. */
   async function expectConsistent(s: Services) {
@@ -118,7 +125,7 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     const first = await open('keyless')
     await currentHead(first)
     const told: string[] = []
-    const second = await open('keyless', join(folder.root, 'second'), (text) => told.push(text))
+    const second = await open('keyless', { data: join(folder.root, 'second'), tell: (text) => told.push(text) })
     await expect.poll(() => told.join()).toContain('does not have the key')
     await write(second, 'here')
     const event = (await eventsIn(second)).at(-1)!
@@ -144,13 +151,13 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
 
   it('go over to the machine that has replaced the key, and a copy of the former key signs nothing more', async () => {
     const told: string[] = []
-    const first = await open('handed', folder.data, (text) => told.push(text))
+    const first = await open('handed', { tell: (text) => told.push(text) })
     await currentHead(first)
     await expect.poll(() => signer('handed')).toBe(first.holder)
     const data = join(folder.root, 'copied')
     for (const name of ['vault', 'vault.check'])
       cpSync(join(folder.data, name), join(data, name), { recursive: true, preserveTimestamps: true })
-    const second = await open('handed', data)
+    const second = await open('handed', { data })
     const vkey = await second.proof.signing()!.signer.rotate(BY)
     const { length } = await eventsIn(second)
     await write(second, 'later')
@@ -170,17 +177,40 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     await write(s, 'one')
     await write(s, 'two')
     await currentHead(s)
-    const stored = eventstore.store.events('forged.context-one')!
-    const [before, last] = stored.slice(-2)
-    const { hash } = JSON.parse(Buffer.from(before!.metadata).toString()) as { hash: string }
-    const { header } = JSON.parse(Buffer.from(last!.metadata).toString()) as { header: Header }
-    const forged = encode(seal(hash, { ...header, actor: { kind: 'user', id: 'bob' } }, last!.data))
-    Object.assign(last!, { id: forged.id, data: forged.data, metadata: forged.metadata })
+    forge('forged.context-one')
     expect(await s.streams.verify('context-one')).toMatchObject({ ok: true })
     expect(await verifyProof(s, { outside: false })).toMatchObject({
       ok: false,
       problems: expect.arrayContaining([expect.objectContaining({ code: 'HEAD' })]),
     })
+  })
+
+  it('go on after a start that finds a damaged tree', async () => {
+    const first = await open('damaged')
+    await write(first, 'one')
+    await currentHead(first)
+    await first.close()
+    await operator.query(`update damaged_proof.tree set edge = '\\x00'`)
+    const s = await open('damaged')
+    await write(s, 'one')
+    const { size } = await currentHead(s)
+    expect((await expectConsistent(s)).found).toMatchObject({ events: size, signed: size })
+  })
+
+  it('end at a start that finds another log than their last head and tree have, and the start says so', async () => {
+    const first = await open('contradicted')
+    for (const store of ['one', 'two']) await write(first, store)
+    await currentHead(first)
+    await first.close()
+    forge('contradicted.context-one')
+    // Somebody also gave the tree another root.
+    await operator.query('update contradicted_proof.tree set edge = set_byte(edge, 20, get_byte(edge, 20) # 1)')
+    const told: string[] = []
+    const s = await open('contradicted', { tell: (text) => told.push(text) })
+    await expect.poll(() => told.join()).toContain('the log does not continue the head of')
+    await expect(currentHead(s)).rejects.toMatchObject({ code: 'LOG_CUT' })
+    expect(await proofStatus(s)).toMatchObject({ why: expect.stringContaining('does not continue the head') })
+    expect((await originsOf(s)).length).toBe(1)
   })
 
   it('cover events of kinds that this program does not know, and stop at an event of a newer version', async () => {
@@ -220,6 +250,29 @@ describeWithSharedPostgres('the signatures of a deployment on servers', (server)
     expect((await look(['call', 'getProofHead', '-o', 'json'])).out).toMatch(/"origin": "keepup.local\/\w+\/2"/)
     expect(await verified()).toMatchObject({ ok: true, superseded: expect.any(Number), origins: [{}, {}] })
     expect((await verified()).superseded).toBeGreaterThan(0)
+  })
+
+  it('tell of an event that was changed before the lost end, after the acceptance of the loss too', async () => {
+    const older = await new StandIn().start()
+    onTestFinished(() => older.stop())
+    const first = await open('twice', { url: older.url })
+    for (const store of ['one', 'two']) await write(first, store)
+    const { size } = await currentHead(first)
+    await write(first, 'two')
+    const kept = older.store.copy()
+    await write(first, 'two')
+    await currentHead(first)
+    await first.close()
+    await older.kill()
+    older.restore(kept)
+    await older.start()
+    forge('twice.context-one', older)
+    const s = await open('twice', { url: older.url })
+    expect(s.losses.open).not.toBeNull()
+    await s.losses.accept((await s.losses.look())!.id, BY)
+    expect(await currentHead(s)).toMatchObject({ origin: expect.stringMatching(/\/2$/) })
+    const { problems } = await verifyProof(s, { outside: false })
+    expect(problems).toContainEqual(expect.objectContaining({ code: 'HEAD', size }))
   })
 
   it('are verified, anchored and proved on the command line', async () => {

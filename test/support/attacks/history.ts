@@ -2,6 +2,7 @@ import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { acceptLogLoss, readAcceptedLosses, readLossEvents } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import type { LogLoss } from '../../../domain/log/loss/loss.ts'
 import { parseCheckpoint } from '../../../domain/log/proof/checkpoint.ts'
 import { base64 } from '../../../domain/log/proof/encoding.ts'
 import { type NoteSigner, splitNote } from '../../../domain/log/proof/note.ts'
@@ -9,6 +10,7 @@ import { memory } from '../../../domain/memory/aggregate.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { SignedHead, TreeGrowth } from '../../../domain/ports/proof.ts'
 import { PROOF_ID, proof } from '../../../domain/proof/kind.ts'
+import { keptLeaves } from '../../../domain/proof/runtime/kept-leaves.ts'
 import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
 import { type VerifiedHeads, verifyHeads } from '../../../domain/proof/runtime/verify-heads.ts'
 import { context } from '../../../domain/store/aggregate.ts'
@@ -37,6 +39,14 @@ interface Backup {
   readonly events: readonly RecordedEvent[]
   readonly tree: TreeContent
 }
+
+interface AcceptedPart {
+  readonly kept?: number | undefined
+  readonly gaps?: LogLoss['gaps']
+  readonly place?: (position: number) => number
+}
+
+const ownPosition = (position: number): number => position
 
 /** One log in memory over many processes, whose heads are signed. */
 export class History {
@@ -111,13 +121,12 @@ export class History {
           ]),
         ),
       )
-    const plain = memoryTree(tree, (position) => hashes[position - 1]!)
-    let hashes: string[] = []
+    const plain = memoryTree(tree)
     const store = all(
       {
         ...plain,
         grow: async (growth: TreeGrowth) => {
-          hashes = (await Array.fromAsync(log.readAll(null))).flat().map(({ hash }) => hash)
+          const hashes = (await Array.fromAsync(log.readAll(null))).flat().map(({ hash }) => hash)
           if (growth.head !== null)
             this.made.push({ note: growth.head.note, covers: hashes.slice(0, growth.head.size) })
           return plain.grow(growth)
@@ -222,19 +231,36 @@ export class History {
     this.tree = copyOf(tree)
   }
 
-  /** A person accepts that the log has lost its end. */
-  async accept(): Promise<void> {
+  /**
+   * A person accepts that the log has lost its end. `kept`: how much of the signed tree is left; absent: not known.
+   * `place`: see {@link verify}.
+   */
+  async accept({ kept, gaps = [], place = ownPosition }: AcceptedPart = {}): Promise<void> {
     const id = `loss-${++this.#drawn}`
-    const end = (await this.log.headCursor()).position
-    const loss = { id, end, mark: null, tables: null, vanished: [], gaps: [] }
+    const end = place((await this.log.headCursor()).position)
+    const loss = { id, end, mark: null, tables: null, vanished: [], gaps, ...(kept !== undefined && { kept }) }
     await acceptLogLoss({ log: this.log, clock: this.#clock, random: this.#random }, loss, BY)
   }
 
-  async verify(): Promise<VerifiedHeads> {
+  /** See `keptLeaves`. */
+  keptLeaves = () => keptLeaves(this.log, memoryTree(this.tree))
+
+  /** `place`: the position of each event, if the positions have gaps as those of an event store. */
+  async verify(place = ownPosition): Promise<VerifiedHeads> {
     const acceptedLosses = await readLossEvents(this.log)
-    const store = memoryTree(this.tree, () => '')
+    const dense = memoryTree(this.tree)
+    const positions = async (...which: [number, number]) => (await dense.positions(...which)).map(place)
+    const placed = (page: readonly RecordedEvent[]) => page.map((one) => ({ ...one, position: place(one.position) }))
+    const { log } = this
+    const sparse: EventLog = Object.assign(Object.create(log), {
+      read: log.read.bind(log),
+      async *readAll(...asked: Parameters<EventLog['readAll']>) {
+        for await (const page of log.readAll(...asked)) yield placed(page)
+      },
+    })
     const outside = this.held.map((checkpoint) => ({ anchor: 'outside', checkpoint }))
-    return verifyHeads({ log: this.log, blobs: this.#blobs, store, acceptedLosses }, outside)
+    const stores = { log: sparse, blobs: this.#blobs, store: { ...dense, positions }, acceptedLosses }
+    return verifyHeads(stores, outside)
   }
 
   /** The problems of all streams. */

@@ -26,7 +26,14 @@ export const step = fc.oneof(
       effect: fc.constantFrom('before' as const, 'after' as const),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('loss' as const), events: fc.integer({ min: 1, max: 9 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('loss' as const),
+      events: fc.integer({ min: 1, max: 9 }),
+      known: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ do: 'no key' as const }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
@@ -66,7 +73,7 @@ export async function played(all: readonly Step[]): Promise<History> {
       } else {
         const { events } = await history.backup()
         await history.restoreLog({ events: events.slice(0, Math.max(1, events.length - one.events)) })
-        await history.accept()
+        await history.accept({ kept: one.known ? await history.keptLeaves() : undefined })
       }
       process = history.process()
     }

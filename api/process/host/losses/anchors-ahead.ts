@@ -1,7 +1,7 @@
 import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
 import { type LogCheckpoint, openCheckpoint } from '../../../../domain/log/proof/checkpoint.ts'
 import { parseVkey } from '../../../../domain/log/proof/note.ts'
-import { ProofError } from '../../../../domain/log/proof/proof-error.ts'
+import { ifProofError, ProofError } from '../../../../domain/log/proof/proof-error.ts'
 import { edgeRoot } from '../../../../domain/log/proof/tree.ts'
 import { planConsistency, verifyConsistency } from '../../../../domain/log/proof/tree-proof.ts'
 import type { Clock, EventLog } from '../../../../domain/ports/index.ts'
@@ -58,7 +58,7 @@ export async function anchorsAhead({ log, store, streams, keepers, clock }: Anch
 
 /** Whether the log begins with the events of a head. A stored tree that proves it saves reading the log. */
 async function continues(log: EventLog, store: TreeStore | null, { size, root }: LogCheckpoint): Promise<boolean> {
-  const stored = await store?.load()
+  const stored = await store?.load().catch(ifProofError)
   if (stored && stored.edge.size >= size) {
     const { tiles, build } = planConsistency(size, stored.edge.size)
     try {

@@ -5,6 +5,7 @@ import type { Cursor } from '../../../../domain/log/cursor.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import { LogError } from '../../../../domain/log/errors.ts'
 import { agentStream } from '../../../../domain/log/ids.ts'
+import { ifProofError } from '../../../../domain/log/proof/proof-error.ts'
 import { unsalted } from '../../../../domain/log/seal.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import type { TreeStore } from '../../../../domain/ports/proof.ts'
@@ -46,9 +47,9 @@ export async function logContains(log: EventLog, cursor: Cursor): Promise<boolea
   }
 }
 
-/** The event of the last signed head. Undefined: the log contains it, or there is no head. */
+/** The last event of the signed tree. Undefined: the log contains it, or no tree can be read. */
 export async function headsAhead(log: EventLog, tree: TreeStore | null): Promise<Seen | undefined> {
-  const { cursor } = (await tree?.load()) ?? {}
+  const { cursor } = (await tree?.load().catch(ifProofError)) ?? {}
   if (cursor === undefined || cursor.logId !== log.logId || (await logContains(log, cursor))) return undefined
   return { position: cursor.position, hash: cursor.hash }
 }

@@ -1,6 +1,9 @@
 import { echo } from '../../../../domain/log/issues.ts'
+import type { TreeStore } from '../../../../domain/ports/proof.ts'
 import type { RuntimePorts } from '../../../../domain/ports/runtime.ts'
+import { keptLeaves } from '../../../../domain/proof/runtime/kept-leaves.ts'
 import type { Acceptance, Losses } from '../../../operations/losses/losses.ts'
+import { omitUndefined } from '../../../operations/omit-undefined.ts'
 import { Problem } from '../../../operations/problem.ts'
 import { findLoss, type Witnesses } from './find-loss.ts'
 import type { HeadRead, LossGate } from './loss-gate.ts'
@@ -14,12 +17,15 @@ export interface LossServices extends Witnesses {
   /** Reads the head of one stream from the tables without waiting for other queries. Absent: use `read`. */
   readonly seenHead?: HeadRead
   readonly gate: LossGate
+  /** Null: it cannot be opened. */
+  readonly tree: TreeStore | null
   accepting(record: () => Promise<Acceptance>): Promise<Acceptance>
   /** Makes the tables follow the log again. */
   followed(): Promise<void>
 }
 
 export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
+  const { log, tree } = services
   return {
     get open() {
       return services.gate.loss
@@ -35,8 +41,13 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
         const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
         throw new Problem('LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
       }
-      const said = { by, ...(reason === undefined ? {} : { reason }) }
-      const done = await services.accepting(() => recordAcceptance(ports, loss, said))
+      const kept = tree === null ? undefined : await keptLeaves(log, tree)
+      const done = await services.accepting(async () => {
+        const recorded = await recordAcceptance(ports, loss, { by, ...omitUndefined({ reason, kept }) })
+        // The tree knows later events, so it would tell of the loss again.
+        await tree?.clear()
+        return recorded
+      })
       await ports.crashPoint?.('loss_accepted')
       await services.followed()
       services.gate.loss = null

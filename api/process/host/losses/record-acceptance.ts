@@ -1,6 +1,7 @@
 import { acceptLogLoss, recordAcceptedLoss } from '../../../../domain/agent/runtime/losses.ts'
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import type { Actor } from '../../../../domain/log/envelope.ts'
+import type { LogLoss } from '../../../../domain/log/loss/loss.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import type { RuntimePorts } from '../../../../domain/ports/runtime.ts'
 import type { Loss, Unreadable } from '../../../operations/losses/loss.ts'
@@ -15,12 +16,12 @@ const LAST: ReadonlySet<string> = new Set(['completion', 'residue', 'erased'])
 
 /**
  * Records that a person accepts a loss. Each shortened stream records its own part, and `log-meta` records the rest.
- * After a crash, call it again: it skips the parts that are already recorded.
+ * After a crash, call it again: it skips the parts that are already recorded. `kept`: see {@link LogLoss}.
  */
 export async function recordAcceptance(
   ports: RuntimePorts,
   loss: Loss,
-  { by, reason }: { readonly by: Actor; readonly reason?: string },
+  { by, reason, kept }: { readonly by: Actor; readonly reason?: string; readonly kept?: number },
 ): Promise<Acceptance> {
   const why = reason === undefined ? {} : { reason }
   const about = { by, id: loss.id }
@@ -58,7 +59,8 @@ export async function recordAcceptance(
   const { id, end, tables, gaps } = loss
   const mark = loss.mark ?? loss.heads ?? null
   const named = unreadable.length === 0 ? {} : { unreadable }
-  await acceptLogLoss(ports, { id, end, mark, tables, vanished, ...named, gaps: [...gaps], ...why }, by)
+  const known = kept === undefined ? {} : { kept }
+  await acceptLogLoss(ports, { id, end, mark, tables, vanished, ...named, gaps: [...gaps], ...known, ...why }, by)
   return { runs, unreadable }
 }
 
