@@ -9,7 +9,15 @@ import { entry } from '../stream/table.ts'
 import type { accessBodies, Subject } from './events.ts'
 import { decideKeeping, isKeepingCommand, type KeepingCommand } from './keeping.ts'
 import { RIGHTS, ROLE_TABLE, type Role } from './rights.ts'
-import { type AccessState, type Claim, currentPrincipal, isNewClaim, principalOfSubject, RECOVERY } from './state.ts'
+import {
+  type AccessState,
+  type Claim,
+  currentPrincipal,
+  isNewClaim,
+  linksOf,
+  principalOfSubject,
+  RECOVERY,
+} from './state.ts'
 
 /** A key to record. `hash`: hex SHA-256 of its secret. `expiresAt`: ISO 8601. */
 export interface NewKey {
@@ -61,6 +69,8 @@ export type AccessCommand =
   | { readonly kind: 'remove'; readonly principal: string; readonly reason: string | null }
   | { readonly kind: 'grant'; readonly principal: string; readonly role: Role }
   | { readonly kind: 'take'; readonly principal: string; readonly role: Role }
+  /** Two ids belong to one person, or no longer do. Removed principals can be linked: facts still name them. */
+  | { readonly kind: 'link' | 'unlink'; readonly principal: string; readonly other: string }
   | { readonly kind: 'create_key'; readonly principal: string; readonly key: NewKey }
   | { readonly kind: 'revoke_key'; readonly key: string; readonly reason: string | null }
   /** Records a new principal and new claims. Records nothing for a subject without a role. */
@@ -146,6 +156,22 @@ export function decideAccess(
       if (!mustExist(state, principal).roles.includes(role)) return
       mustKeepAdmin(state, principal, [role])
       return emit('role_taken', { principal, role })
+    }
+    case 'link': {
+      const { principal, other } = command
+      mustHaveExisted(state, principal)
+      mustHaveExisted(state, other)
+      if (principal === other)
+        throw new StreamError('LINK_INVALID', `${principal} is one id; name another id of the same person`, {
+          why: 'invalid',
+        })
+      if (!linksOf(state, principal).includes(other)) emit('principals_linked', { principal, other })
+      return
+    }
+    case 'unlink': {
+      const { principal, other } = command
+      if (linksOf(state, principal).includes(other)) emit('principals_unlinked', { principal, other })
+      return
     }
     case 'create_key': {
       const { principal, key } = command
@@ -252,10 +278,18 @@ function mustBeFree(state: AccessState | null, id: string): void {
 function mustExist(state: AccessState, id: string) {
   const principal = currentPrincipal(state, id)
   if (principal !== undefined) return principal
-  throw new StreamError('PRINCIPAL_UNKNOWN', `there is no principal ${id}; list the principals to find it`, {
+  throw unknownPrincipal(id)
+}
+
+/** Facts name the owner of the data folder and removed principals too. */
+function mustHaveExisted(state: AccessState, id: string): void {
+  if (id !== RECOVERY && entry(state.principals, id) === undefined) throw unknownPrincipal(id)
+}
+
+const unknownPrincipal = (id: string) =>
+  new StreamError('PRINCIPAL_UNKNOWN', `there is no principal ${id}; list the principals to find it`, {
     why: 'absent',
   })
-}
 
 /** Without an admin nobody could grant a role again. */
 function mustKeepAdmin(state: AccessState, id: string, taken: readonly Role[]): void {

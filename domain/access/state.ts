@@ -60,6 +60,8 @@ export interface AccessState extends KeepingState {
   readonly keys: Table<AccessKey>
   /** Ids of principals by {@link subjectKey}. */
   readonly subjects: Table<string>
+  /** By id: the ids that were linked to it. Removed principals keep their links. */
+  readonly links: Table<readonly string[]>
   /** When the last use of each key was recorded, in ms. */
   readonly used: Table<number>
   /** The addresses from which each key was used. Null: erased. */
@@ -82,6 +84,7 @@ const NONE: AccessState = {
     principals: EMPTY,
     keys: EMPTY,
     subjects: EMPTY,
+    links: EMPTY,
     used: EMPTY,
     addresses: EMPTY,
     admins: 0,
@@ -123,6 +126,12 @@ function changed(state: AccessState, event: EventsOf<typeof accessBodies>): Acce
       const principal = principalOf(state, body.principal)
       return withPrincipal(state, { ...principal, roles: principal.roles.filter((one) => one !== body.role) })
     }
+    case 'principals_linked':
+    case 'principals_unlinked': {
+      const { principal, other } = body
+      const isLinked = type === 'principals_linked'
+      return withLink(withLink(state, principal, other, isLinked), other, principal, isLinked)
+    }
     case 'key_created': {
       const { key: id, principal, hash, rights, expiresAt } = body
       principalOf(state, principal)
@@ -161,6 +170,25 @@ function withPrincipal(state: AccessState, principal: Principal): AccessState {
   const admins = state.admins + isAdmin(principal) - isAdmin(entry(state.principals, principal.id))
   return { ...state, admins, principals: withEntry(state.principals, principal.id, principal) }
 }
+
+function withLink(state: AccessState, from: string, to: string, isLinked: boolean): AccessState {
+  const others = linksOf(state, from).filter((one) => one !== to)
+  return { ...state, links: withEntry(state.links, from, isLinked ? [...others, to] : others) }
+}
+
+/** The ids that were linked to an id, without those that are linked through others. */
+export const linksOf = (state: AccessState, id: string): readonly string[] => entry(state.links, id) ?? []
+
+/** All ids of the person with this id, itself first: those that are linked to it, directly or through others. */
+export function idsOfPerson(state: AccessState, id: string): ReadonlySet<string> {
+  const ids = new Set([id])
+  // Iterates over the added ids too.
+  for (const one of ids) for (const other of linksOf(state, one)) ids.add(other)
+  return ids
+}
+
+/** The other ids of the person with this id. */
+export const otherIdsOf = (state: AccessState, id: string): readonly string[] => [...idsOfPerson(state, id)].slice(1)
 
 function principalOf(state: AccessState, id: string): Principal {
   const principal = entry(state.principals, id)
