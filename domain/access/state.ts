@@ -176,10 +176,10 @@ function withLink(state: AccessState, from: string, to: string, isLinked: boolea
   return { ...state, links: withEntry(state.links, from, isLinked ? [...others, to] : others) }
 }
 
-/** The ids that were linked to an id, without those that are linked through others. */
+/** The direct links of an id. */
 export const linksOf = (state: AccessState, id: string): readonly string[] => entry(state.links, id) ?? []
 
-/** All ids of the person with this id, itself first: those that are linked to it, directly or through others. */
+/** The ids of one person: this id first, then its direct links, then the links of those. */
 export function idsOfPerson(state: AccessState, id: string): ReadonlySet<string> {
   const ids = new Set([id])
   // Iterates over the added ids too.

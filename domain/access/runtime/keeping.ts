@@ -106,7 +106,7 @@ export class Keeping implements Holds {
     return found
   }
 
-  /** A hold that a person lifted, under this or another id. None without separation of duties. */
+  /** Finds a hold that this person lifted under any linked id. Finds none without separation of duties. */
   async #liftedBy(by: string, holds: readonly Hold[]): Promise<Hold | undefined> {
     if (!holds.some(({ lifted }) => lifted !== null)) return undefined
     const state = await this.#ports.streams().state(access, RIGHTS_ID)

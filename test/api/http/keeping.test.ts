@@ -212,6 +212,7 @@ describe('with access on', () => {
     })
     const refused = [
       ['ann', 'erase', run, 'NOT_YOUR_OWN', 1],
+      ['ann@corp', 'erase', run, 'NOT_YOUR_OWN', 1],
       ['ben', 'erase', run, 'HELD', 1],
     ]
     expect(answer).toMatchObject({ status: 200, rows: refused })
