@@ -8,7 +8,7 @@ import { StreamError } from '../stream/errors.ts'
 import { entry } from '../stream/table.ts'
 import type { accessBodies, Subject } from './events.ts'
 import { decideKeeping, isKeepingCommand, type KeepingCommand } from './keeping.ts'
-import { RIGHTS, ROLE_TABLE, type Role } from './rights.ts'
+import { RIGHTS, ROLE_TABLE, ROLE_TABLE_VERSION, ROLES, type Role } from './rights.ts'
 import {
   type AccessState,
   type Claim,
@@ -63,7 +63,7 @@ export type AccessCommand =
   | KeepingCommand
   /** Begins access with its first admin and the admin's first key. */
   | { readonly kind: 'begin'; readonly admin: NewPrincipal; readonly key: NewKey }
-  /** Records the rights of the roles in this program if the log has others. */
+  /** Records the rights of the roles in this program if the log has others, of an older program. */
   | { readonly kind: 'define_roles' }
   | ({ readonly kind: 'add'; readonly roles: readonly Role[] } & { readonly as: NewPrincipal })
   | { readonly kind: 'remove'; readonly principal: string; readonly reason: string | null }
@@ -116,7 +116,7 @@ export function decideAccess(
   if (command.kind === 'begin') {
     if (state?.begun) throw new StreamError('ACCESS_EXISTS', 'access was set up before; use a key of an admin')
     mustBeFree(state, command.admin.principal)
-    emit('access_begun', { roles: rolesOf(ROLE_TABLE) })
+    emit('access_begun', ROLES_NOW)
     emit('principal_added', { ...command.admin })
     emit('role_granted', { principal: command.admin.principal, role: 'admin' })
     return emit('key_created', keyBody(command.admin.principal, command.key))
@@ -125,8 +125,8 @@ export function decideAccess(
     throw new StreamError('ACCESS_OFF', 'access is not set up; begin with: keepup access init', { why: 'absent' })
   switch (command.kind) {
     case 'define_roles':
-      if (canonicalText(rolesOf(ROLE_TABLE)) !== canonicalText(state.roles))
-        emit('roles_changed', { roles: rolesOf(ROLE_TABLE) })
+      if (state.rolesVersion < ROLE_TABLE_VERSION && canonicalText(ROLES_NOW.roles) !== canonicalText(state.roles))
+        emit('roles_changed', ROLES_NOW)
       return
     case 'add': {
       const { as, roles } = command
@@ -254,8 +254,10 @@ function wasUsedThatDay(state: AccessState | null, key: string, now: number): bo
 /** The number of the day in UTC. `at`: ms since the epoch. */
 export const dayOf = (at: number): number => Math.floor(at / 86_400_000)
 
-const rolesOf = (table: typeof ROLE_TABLE) =>
-  Object.fromEntries(Object.entries(table).map(([role, rights]) => [role, [...rights]])) as Record<Role, string[]>
+const ROLES_NOW = {
+  roles: Object.fromEntries(ROLES.map((role) => [role, [...ROLE_TABLE[role]]])) as Record<Role, string[]>,
+  version: ROLE_TABLE_VERSION,
+}
 
 const keyBody = (principal: string, { key, hash, rights, expiresAt }: NewKey) => ({
   ...{ key, principal, hash, expiresAt },

@@ -56,6 +56,8 @@ export interface AccessState extends KeepingState {
   /** Whether access has begun. */
   readonly begun: boolean
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
+  /** The version of the program's table that `roles` is from. */
+  readonly rolesVersion: number
   readonly principals: Table<Principal>
   readonly keys: Table<AccessKey>
   /** Ids of principals by {@link subjectKey}. */
@@ -81,6 +83,7 @@ const NONE: AccessState = {
   ...{
     begun: false,
     roles: {},
+    rolesVersion: 0,
     principals: EMPTY,
     keys: EMPTY,
     subjects: EMPTY,
@@ -104,9 +107,9 @@ function changed(state: AccessState, event: EventsOf<typeof accessBodies>): Acce
   switch (type) {
     case 'access_begun':
       if (state.begun) throw new Error('access_begun twice')
-      return { ...state, begun: true, roles: body.roles }
+      return { ...state, begun: true, roles: body.roles, rolesVersion: body.version ?? 0 }
     case 'roles_changed':
-      return { ...state, roles: body.roles }
+      return { ...state, roles: body.roles, rolesVersion: body.version ?? 0 }
     case 'principal_added': {
       const { principal: id, kind, name, subject } = body
       if (entry(state.principals, id) !== undefined) throw new Error(`${id} was added before`)

@@ -37,6 +37,8 @@ const GAINED: Readonly<Record<string, readonly string[]>> = {
   'model_call_end@1': ['calls.[].secrets.[].to'],
   'approval_requested@1': ['approvers'],
   'approval_supported@1': ['lapsed'],
+  'access.access_begun@1': ['version'],
+  'access.roles_changed@1': ['version'],
 }
 
 interface Schema {
@@ -85,7 +87,12 @@ export function shapes(): Record<string, string> {
 export const externalShapes = (): Record<string, string> => shapesOf(external.externalBodies, external.externalVersions)
 
 const inVersion1 = (kind: string, types: Readonly<Record<string, z.ZodType>>) =>
-  Object.fromEntries(Object.entries(types).map(([type, schema]) => [`${kind}.${type}@1`, shapeOf(schema)]))
+  Object.fromEntries(
+    Object.entries(types).map(([type, schema]) => {
+      const name = `${kind}.${type}@1`
+      return [name, shapeOf(schema, GAINED[name])]
+    }),
+  )
 
 /** The shapes of the events of all other streams, under `kind.type@version`. */
 export function otherShapes(): Record<string, string> {
