@@ -494,10 +494,10 @@ describe('two linked ids of one person', () => {
       { by: 'user:boss', change: { principal: 'gus', other: 'gus@corp' } },
     ])
     await world.services.read.caughtUp()
-    const { rows } = await ok<{ rows: unknown[][] }>('admin', 'POST', '/v1/sql', {
-      sql: "select principal, other, change, changed_by from principal_links where principal = 'fay'",
-    })
-    expect(rows).toEqual([['fay', 'fay@corp', 'linked', 'user:ann']])
+    const { value: rows } = await world.services.read.rows((db) =>
+      db.selectFrom('principal_links').selectAll().where('principal', '=', 'fay').execute(),
+    )
+    expect(rows).toMatchObject([{ other: 'fay@corp', change: 'linked', changed_by: 'user:ann' }])
   })
 
   it('are not unlinked by that person, and never link an id to itself or to nobody', async () => {
