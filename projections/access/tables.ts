@@ -56,7 +56,7 @@ export const accessTables = {
     key: ['revision'],
     kind: 'access',
     owner: 'access',
-    indexes: [['principal'], ['other']],
+    indexes: [['principal']],
   },
   role_claims: {
     columns: {
