@@ -1,5 +1,6 @@
 import { Refused, take } from '../http/answers.ts'
 import { accountName } from '../operations/access/account-name.ts'
+import { Problem } from '../operations/problem.ts'
 import { type Config, loadConfig } from '../process/config/settings.ts'
 import { type Backend, OwnerError } from '../process/owner/backend.ts'
 import { connect, type OpenServices } from '../process/owner/connect.ts'
@@ -53,6 +54,7 @@ export class Context {
   readonly format: Format
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
+  #nameChecked = false
   #backend: Backend | null = null
   #lagTold = false
 
@@ -102,7 +104,22 @@ export class Context {
    */
   async client(need: 'read' | 'write'): Promise<Client> {
     await this.backend(need)
-    return this.clientOver({ fetch: (asked) => this.#outliving(need, asked) })
+    const client = this.clientOver({ fetch: (asked) => this.#outliving(need, asked) })
+    if (need === 'write') await this.#mustBeOwnName(client)
+    return client
+  }
+
+  /** Rejects with BY_REFUSED a given name that facts would not record. Many requests do not contain the name. */
+  async #mustBeOwnName(client: Client): Promise<void> {
+    const { by, key } = this.config
+    if (by === null || this.#nameChecked) return
+    const { principal } = await take(client.v1.access.me.$get({}))
+    if (principal !== null && principal !== by) {
+      const why = key === null ? 'without a key facts' : 'with this key facts'
+      const todo = `leave out --by (KEEPUP_BY, or "by" in the settings), or use a key of ${by}`
+      throw new Problem('BY_REFUSED', `${why} record "${principal}"; ${todo}`)
+    }
+    this.#nameChecked = true
   }
 
   /** A client for this backend only. */

@@ -3,7 +3,7 @@ import { RIGHTS, type Right } from '../../domain/access/rights.ts'
 import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
 import type { VerifiedToken } from '../../domain/ports/index.ts'
-import { identityOfKey, mustHave, recovery } from '../operations/access/identity.ts'
+import { identityOfKey, isAuditedRead, mustHave, recovery } from '../operations/access/identity.ts'
 import { identityOfToken, verifiedToken } from '../operations/access/token-identity.ts'
 import { optionsOf } from '../operations/headers.ts'
 import { Problem } from '../operations/problem.ts'
@@ -161,9 +161,6 @@ async function runIn(s: Services, path: string): Promise<string | null> {
   return agent === undefined ? null : runOfAgent(s, agent).catch(() => null)
 }
 
-/** Reads with these rights are not audited: they show nothing about people or their work. */
-const UNAUDITED: ReadonlySet<Right> = new Set(['self.use', 'system.read'])
-
 /** Refuses a request whose principal does not have the right of its route. Counts reads. */
 export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
   return async (c, next) => {
@@ -174,8 +171,7 @@ export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
     if (identity !== null) {
       const run = await runIn(s, c.req.path)
       mustHave(s, identity, route.right, { operation: route.operation, run })
-      const reads = ['GET', 'HEAD'].includes(c.req.method) || route.right === 'tables.ask'
-      if (reads && !UNAUDITED.has(route.right))
+      if (isAuditedRead(c.req.method, route.right))
         s.uses.read({ principal: identity.principal, operation: route.operation, run })
     }
     await next()

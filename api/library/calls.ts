@@ -75,7 +75,7 @@ async function call(
     throw new Problem('INVALID_REQUEST', `${name} takes no "${unknown[0]}"; give ${known.join(', ')}`)
   }
   const { by, options: who } = await callers.caller(asked.by as string | undefined, {
-    ...{ right, operation: name, run: runOf(http, parts.params) },
+    ...{ right, operation: name, run: runOf(http, parts.params), method: http.split(' ')[0]! },
   })
   if ('by' in members.body && by !== undefined) parts.body = { ...parts.body, by }
   const checked: Record<string, unknown> = {}

@@ -21,12 +21,11 @@ export interface ExportEvents extends Omit<ExportTables, 'format'> {
   readonly since?: string
 }
 
-type MustMay = (right: Right, operation: string) => Promise<void>
+type MustMay = (right: Right | readonly Right[], operation: string) => Promise<void>
 
 export const exportsOf = (s: Services, mustMay: MustMay) => ({
   async exportEvents({ to, format = 'parquet', since, signal }: ExportEvents): Promise<ExportedEvents> {
-    await mustMay('log.read', 'exportEvents')
-    await mustMay('bodies.read', 'exportEvents')
+    await mustMay(['log.read', 'bodies.read'], 'exportEvents')
     const work = { folder: resolve(to), format, events: { since: since ?? null }, tables: false }
     return done((await runExport(work, localSource(s), signal)).events)
   },

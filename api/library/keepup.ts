@@ -44,7 +44,7 @@ import { type ExportEvents, type ExportTables, exportsOf } from './exports.ts'
 import { followRun } from './follow-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { parsed } from './parsed.ts'
-import type { Saying } from './sender.ts'
+import type { Needed, Saying } from './sender.ts'
 import { Callers } from './sender.ts'
 import { externalRunsOf } from './spawning.ts'
 import { requestFromOptions, type StartOptions } from './start-options.ts'
@@ -186,8 +186,8 @@ export function keepUpOf(
 ): KeepUp {
   const ending = new AbortController()
   const callers = new Callers(services, { name: by ?? 'anonymous', key: key ?? undefined })
-  /** Rejects if the program's principal does not have the right. */
-  const mustMay = async (right: Right, operation: string, run: string | null = null): Promise<void> => {
+  /** Rejects if the program's principal does not have the rights. */
+  const mustMay = async (right: Needed['right'], operation: string, run: string | null = null): Promise<void> => {
     await callers.caller(undefined, { right, operation, run })
   }
   const calls = callsOver(services, callers)

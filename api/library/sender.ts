@@ -1,7 +1,7 @@
 import type { Right } from '../../domain/access/rights.ts'
 import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
-import { localIdentity, mustHave } from '../operations/access/identity.ts'
+import { isAuditedRead, localIdentity, mustHave } from '../operations/access/identity.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
 import { By } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
@@ -20,12 +20,17 @@ export interface Caller {
   readonly options: Pick<RequestOptions, 'identity'>
 }
 
-/** The right that a request needs; null: none. */
+/** The rights that a request needs; null: none. */
 export interface Needed {
-  readonly right: Right | null
+  readonly right: Right | readonly Right[] | null
   readonly operation: string
   readonly run: string | null
+  /** The HTTP method of the operation. Absent: the request reads if its right is one to read. */
+  readonly method?: string
 }
+
+/** The rights of methods that only read. */
+const READS = /\.(?:read|verify|ask)$/
 
 /** The callers of a library. `name`: the default person. `key`: the key of the program's principal. */
 export class Callers {
@@ -40,12 +45,17 @@ export class Callers {
   }
 
   /**
-   * The caller of a request by this person. Rejects with UNAUTHORIZED if the program's key is not valid, and with
-   * FORBIDDEN if its principal does not have the right.
+   * The caller of a request by this person. Counts reads. Rejects with UNAUTHORIZED if the program's key is not valid, and with
+   * FORBIDDEN if its principal does not have the rights.
    */
-  async caller(said: string | undefined, { right, ...asked }: Needed): Promise<Caller> {
+  async caller(said: string | undefined, { right, method, operation, run }: Needed): Promise<Caller> {
     const caller = this.#callerOf(said, await this.#services.access.state())
-    if (caller.identity !== null && right !== null) mustHave(this.#services, caller.identity, right, asked)
+    const { identity } = caller
+    if (identity === null || right === null) return caller
+    const [first, ...more] = [right].flat() as [Right, ...Right[]]
+    for (const one of [first, ...more]) mustHave(this.#services, identity, one, { operation, run })
+    if (isAuditedRead(method ?? (READS.test(first) ? 'GET' : 'POST'), first))
+      this.#services.uses.read({ principal: identity.principal, operation, run })
     return caller
   }
 

@@ -1,6 +1,6 @@
 import { entries } from '../stream/table.ts'
 import type { Role } from './rights.ts'
-import { type AccessState, allRolesOf, RECOVERY, rightsOfRoles } from './state.ts'
+import { type AccessState, allRolesOf, idsOfPerson, RECOVERY, rightsOfRoles } from './state.ts'
 
 /** A principal that could have decided about a call. */
 export interface Approver {
@@ -22,7 +22,8 @@ export function couldApprove(
   needed: number,
 ): readonly Approver[] | null {
   if (!state?.begun) return null
-  const excluded = (principal: string) => state.separation && requesters.has(`user:${principal}`)
+  const excluded = (principal: string) =>
+    state.separation && [...idsOfPerson(state, principal)].some((id) => requesters.has(`user:${id}`))
   const found = entries(state.principals)
     .filter(
       (one) =>

@@ -8,8 +8,16 @@ import { StreamError } from '../stream/errors.ts'
 import { entry } from '../stream/table.ts'
 import type { accessBodies, Subject } from './events.ts'
 import { decideKeeping, isKeepingCommand, type KeepingCommand } from './keeping.ts'
-import { RIGHTS, ROLE_TABLE, type Role } from './rights.ts'
-import { type AccessState, type Claim, currentPrincipal, isNewClaim, principalOfSubject, RECOVERY } from './state.ts'
+import { RIGHTS, ROLE_TABLE, ROLE_TABLE_VERSION, ROLES, type Role } from './rights.ts'
+import {
+  type AccessState,
+  type Claim,
+  currentPrincipal,
+  isNewClaim,
+  linksOf,
+  principalOfSubject,
+  RECOVERY,
+} from './state.ts'
 
 /** A key to record. `hash`: hex SHA-256 of its secret. `expiresAt`: ISO 8601. */
 export interface NewKey {
@@ -55,12 +63,14 @@ export type AccessCommand =
   | KeepingCommand
   /** Begins access with its first admin and the admin's first key. */
   | { readonly kind: 'begin'; readonly admin: NewPrincipal; readonly key: NewKey }
-  /** Records the rights of the roles in this program if the log has others. */
+  /** Records the rights of the roles in this program if the log has others, of an older program. */
   | { readonly kind: 'define_roles' }
   | ({ readonly kind: 'add'; readonly roles: readonly Role[] } & { readonly as: NewPrincipal })
   | { readonly kind: 'remove'; readonly principal: string; readonly reason: string | null }
   | { readonly kind: 'grant'; readonly principal: string; readonly role: Role }
   | { readonly kind: 'take'; readonly principal: string; readonly role: Role }
+  /** Two ids belong to one person, or no longer do. Removed principals can be linked: facts still name them. */
+  | { readonly kind: 'link' | 'unlink'; readonly principal: string; readonly other: string }
   | { readonly kind: 'create_key'; readonly principal: string; readonly key: NewKey }
   | { readonly kind: 'revoke_key'; readonly key: string; readonly reason: string | null }
   /** Records a new principal and new claims. Records nothing for a subject without a role. */
@@ -106,7 +116,7 @@ export function decideAccess(
   if (command.kind === 'begin') {
     if (state?.begun) throw new StreamError('ACCESS_EXISTS', 'access was set up before; use a key of an admin')
     mustBeFree(state, command.admin.principal)
-    emit('access_begun', { roles: rolesOf(ROLE_TABLE) })
+    emit('access_begun', ROLES_NOW)
     emit('principal_added', { ...command.admin })
     emit('role_granted', { principal: command.admin.principal, role: 'admin' })
     return emit('key_created', keyBody(command.admin.principal, command.key))
@@ -115,8 +125,8 @@ export function decideAccess(
     throw new StreamError('ACCESS_OFF', 'access is not set up; begin with: keepup access init', { why: 'absent' })
   switch (command.kind) {
     case 'define_roles':
-      if (canonicalText(rolesOf(ROLE_TABLE)) !== canonicalText(state.roles))
-        emit('roles_changed', { roles: rolesOf(ROLE_TABLE) })
+      if (state.rolesVersion < ROLE_TABLE_VERSION && canonicalText(ROLES_NOW.roles) !== canonicalText(state.roles))
+        emit('roles_changed', ROLES_NOW)
       return
     case 'add': {
       const { as, roles } = command
@@ -146,6 +156,22 @@ export function decideAccess(
       if (!mustExist(state, principal).roles.includes(role)) return
       mustKeepAdmin(state, principal, [role])
       return emit('role_taken', { principal, role })
+    }
+    case 'link': {
+      const { principal, other } = command
+      mustHaveExisted(state, principal)
+      mustHaveExisted(state, other)
+      if (principal === other)
+        throw new StreamError('LINK_INVALID', `${principal} is one id; name another id of the same person`, {
+          why: 'invalid',
+        })
+      if (!linksOf(state, principal).includes(other)) emit('principals_linked', { principal, other })
+      return
+    }
+    case 'unlink': {
+      const { principal, other } = command
+      if (linksOf(state, principal).includes(other)) emit('principals_unlinked', { principal, other })
+      return
     }
     case 'create_key': {
       const { principal, key } = command
@@ -228,8 +254,10 @@ function wasUsedThatDay(state: AccessState | null, key: string, now: number): bo
 /** The number of the day in UTC. `at`: ms since the epoch. */
 export const dayOf = (at: number): number => Math.floor(at / 86_400_000)
 
-const rolesOf = (table: typeof ROLE_TABLE) =>
-  Object.fromEntries(Object.entries(table).map(([role, rights]) => [role, [...rights]])) as Record<Role, string[]>
+const ROLES_NOW = {
+  roles: Object.fromEntries(ROLES.map((role) => [role, [...ROLE_TABLE[role]]])) as Record<Role, string[]>,
+  version: ROLE_TABLE_VERSION,
+}
 
 const keyBody = (principal: string, { key, hash, rights, expiresAt }: NewKey) => ({
   ...{ key, principal, hash, expiresAt },
@@ -252,10 +280,18 @@ function mustBeFree(state: AccessState | null, id: string): void {
 function mustExist(state: AccessState, id: string) {
   const principal = currentPrincipal(state, id)
   if (principal !== undefined) return principal
-  throw new StreamError('PRINCIPAL_UNKNOWN', `there is no principal ${id}; list the principals to find it`, {
+  throw unknownPrincipal(id)
+}
+
+/** Facts name the owner of the data folder and removed principals too. */
+function mustHaveExisted(state: AccessState, id: string): void {
+  if (id !== RECOVERY && entry(state.principals, id) === undefined) throw unknownPrincipal(id)
+}
+
+const unknownPrincipal = (id: string) =>
+  new StreamError('PRINCIPAL_UNKNOWN', `there is no principal ${id}; list the principals to find it`, {
     why: 'absent',
   })
-}
 
 /** Without an admin nobody could grant a role again. */
 function mustKeepAdmin(state: AccessState, id: string, taken: readonly Role[]): void {

@@ -17,6 +17,8 @@ export const KeyId = z.string().regex(/^[0-9a-hjkmnp-tv-z]{8}$/)
 
 /** Rights by role, as one program used them. Rights are texts, because programs of other versions know other rights. */
 const Roles = z.record(z.enum(ROLES), z.array(z.string().min(1)))
+/** Programs with a higher version have a newer table. Absent: 0. */
+const RoleTable = z.strictObject({ roles: Roles, version: z.int().positive().optional() })
 
 /** A person as an OpenID Connect issuer knows it. */
 export const Subject = z.strictObject({ issuer: z.string().min(1), subject: z.string().min(1) })
@@ -35,9 +37,9 @@ const Signed = z.strictObject({
 
 export const accessBodies = {
   /** Access begins: from this event on each request needs a principal. */
-  access_begun: z.strictObject({ roles: Roles }),
-  /** The rights of the roles changed, because a keepup of another version runs. */
-  roles_changed: z.strictObject({ roles: Roles }),
+  access_begun: RoleTable,
+  /** The rights of the roles changed, because a newer keepup runs. */
+  roles_changed: RoleTable,
   principal_added: z.strictObject({
     principal: PrincipalId,
     kind: z.enum(['person', 'service']),
@@ -48,6 +50,9 @@ export const accessBodies = {
   principal_removed: z.strictObject({ principal: PrincipalId, reason: Reason }),
   role_granted: z.strictObject({ principal: PrincipalId, role: z.enum(ROLES) }),
   role_taken: z.strictObject({ principal: PrincipalId, role: z.enum(ROLES) }),
+  /** Two ids belong to one person, so the duties of one are the duties of both. `recovery`: the owner of the data folder. */
+  principals_linked: z.strictObject({ principal: PrincipalId, other: PrincipalId }),
+  principals_unlinked: z.strictObject({ principal: PrincipalId, other: PrincipalId }),
   /** `hash`: hex SHA-256 of the key's secret. `rights`: the key gives only these; null: all rights of the principal. */
   key_created: z.strictObject({
     key: KeyId,

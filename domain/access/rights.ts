@@ -31,7 +31,7 @@ const READER: readonly Right[] = [
 
 /**
  * The rights of each role. SQL reads all tables, also those of access, so only auditors and admins have `tables.ask`. The
- * log records this table whenever it changes.
+ * log records this table when {@link ROLE_TABLE_VERSION} is higher than that of the recorded one.
  */
 export const ROLE_TABLE: RoleTable = {
   viewer: VIEWER,
@@ -44,3 +44,6 @@ export const ROLE_TABLE: RoleTable = {
   approver: [...READER, 'runs.decide'],
   admin: RIGHTS,
 }
+
+/** Increase this with each change of {@link ROLE_TABLE}. An older keepup on the same log then keeps the newer table. */
+export const ROLE_TABLE_VERSION = 1

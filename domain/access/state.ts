@@ -56,10 +56,14 @@ export interface AccessState extends KeepingState {
   /** Whether access has begun. */
   readonly begun: boolean
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
+  /** The version of the program's table that `roles` is from. */
+  readonly rolesVersion: number
   readonly principals: Table<Principal>
   readonly keys: Table<AccessKey>
   /** Ids of principals by {@link subjectKey}. */
   readonly subjects: Table<string>
+  /** By id: the ids that were linked to it. Removed principals keep their links. */
+  readonly links: Table<readonly string[]>
   /** When the last use of each key was recorded, in ms. */
   readonly used: Table<number>
   /** The addresses from which each key was used. Null: erased. */
@@ -79,9 +83,11 @@ const NONE: AccessState = {
   ...{
     begun: false,
     roles: {},
+    rolesVersion: 0,
     principals: EMPTY,
     keys: EMPTY,
     subjects: EMPTY,
+    links: EMPTY,
     used: EMPTY,
     addresses: EMPTY,
     admins: 0,
@@ -101,9 +107,9 @@ function changed(state: AccessState, event: EventsOf<typeof accessBodies>): Acce
   switch (type) {
     case 'access_begun':
       if (state.begun) throw new Error('access_begun twice')
-      return { ...state, begun: true, roles: body.roles }
+      return { ...state, begun: true, roles: body.roles, rolesVersion: body.version ?? 0 }
     case 'roles_changed':
-      return { ...state, roles: body.roles }
+      return { ...state, roles: body.roles, rolesVersion: body.version ?? 0 }
     case 'principal_added': {
       const { principal: id, kind, name, subject } = body
       if (entry(state.principals, id) !== undefined) throw new Error(`${id} was added before`)
@@ -122,6 +128,12 @@ function changed(state: AccessState, event: EventsOf<typeof accessBodies>): Acce
     case 'role_taken': {
       const principal = principalOf(state, body.principal)
       return withPrincipal(state, { ...principal, roles: principal.roles.filter((one) => one !== body.role) })
+    }
+    case 'principals_linked':
+    case 'principals_unlinked': {
+      const { principal, other } = body
+      const isLinked = type === 'principals_linked'
+      return withLink(withLink(state, principal, other, isLinked), other, principal, isLinked)
     }
     case 'key_created': {
       const { key: id, principal, hash, rights, expiresAt } = body
@@ -161,6 +173,25 @@ function withPrincipal(state: AccessState, principal: Principal): AccessState {
   const admins = state.admins + isAdmin(principal) - isAdmin(entry(state.principals, principal.id))
   return { ...state, admins, principals: withEntry(state.principals, principal.id, principal) }
 }
+
+function withLink(state: AccessState, from: string, to: string, isLinked: boolean): AccessState {
+  const others = linksOf(state, from).filter((one) => one !== to)
+  return { ...state, links: withEntry(state.links, from, isLinked ? [...others, to] : others) }
+}
+
+/** The direct links of an id. */
+export const linksOf = (state: AccessState, id: string): readonly string[] => entry(state.links, id) ?? []
+
+/** The ids of one person: this id first, then its direct links, then the links of those. */
+export function idsOfPerson(state: AccessState, id: string): ReadonlySet<string> {
+  const ids = new Set([id])
+  // Iterates over the added ids too.
+  for (const one of ids) for (const other of linksOf(state, one)) ids.add(other)
+  return ids
+}
+
+/** The other ids of the person with this id. */
+export const otherIdsOf = (state: AccessState, id: string): readonly string[] => [...idsOfPerson(state, id)].slice(1)
 
 function principalOf(state: AccessState, id: string): Principal {
   const principal = entry(state.principals, id)

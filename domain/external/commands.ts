@@ -31,6 +31,7 @@ export type ExternalCommand =
       readonly questionHash?: string
       readonly files?: readonly SeenFile[]
       readonly lapsed?: readonly string[]
+      readonly otherIds?: readonly string[]
       readonly reason?: string
     }
   | ExternalFact

@@ -33,6 +33,14 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
       const change = event.type === 'role_granted' ? 'granted' : 'taken'
       return [put('role_changes', { revision }, { access, principal, role, change, changed_at: at, changed_by: by })]
     }
+    case 'principals_linked':
+    case 'principals_unlinked': {
+      const { principal, other } = event.body
+      const change = event.type === 'principals_linked' ? 'linked' : 'unlinked'
+      return [
+        put('principal_links', { revision }, { access, principal, other, change, changed_at: at, changed_by: by }),
+      ]
+    }
     case 'roles_claimed': {
       const { principal, issuer, audience, roles, issuedAt } = event.body
       const columns = { principal, issuer, audience, roles: JSON.stringify(roles), issued_at: issuedAt }

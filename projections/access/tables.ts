@@ -41,6 +41,23 @@ export const accessTables = {
     owner: 'access',
     indexes: [['principal', 'role']],
   },
+  principal_links: {
+    columns: {
+      access: 'text!',
+      revision: 'integer!',
+      principal: 'text!',
+      other: 'text!',
+      /** linked, unlinked. */
+      change: 'text!',
+      changed_at: 'text!',
+      changed_by: 'text!',
+      incomplete_from: 'integer',
+    },
+    key: ['revision'],
+    kind: 'access',
+    owner: 'access',
+    indexes: [['principal']],
+  },
   role_claims: {
     columns: {
       access: 'text!',

@@ -23,8 +23,13 @@ function waiting(policy: object, spec: object = {}, called = 'send') {
   agent.take({ kind: 'proceed' }, driver)
   agent.answers(driver, [called, {}])
   const toolCallId = `run1.t1.c0`
-  const decide = (who: string, decision: 'approved' | 'rejected', content: 'absent' | 'unreadable' = 'absent') =>
-    agent.take({ kind: 'decide_approval', toolCallId, decision, files: [{ path: 'a', content }] }, undefined, {
+  const decide = (
+    who: string,
+    decision: 'approved' | 'rejected',
+    content: 'absent' | 'unreadable' = 'absent',
+    more: { otherIds?: string[] } = {},
+  ) =>
+    agent.take({ kind: 'decide_approval', toolCallId, decision, files: [{ path: 'a', content }], ...more }, undefined, {
       ...{ kind: 'user', id: who, claimed: true },
     })
   const stage = () => callsOf(agent.state)[0]!.stage
@@ -86,6 +91,17 @@ describe('a call that several people must approve', () => {
     )
   })
 
+  test('counts two ids of one person once, and both of them for different questions', () => {
+    const { decide, stage } = waiting(rules(2))
+    decide('ann', 'approved')
+    const again = () => decide('ann2', 'approved', 'absent', { otherIds: ['ann'] })
+    expect(again).toThrow('ann2, who is also ann, has approved run1.t1.c0 before; another person must approve it')
+    expect(decide('ann2', 'approved', 'unreadable', { otherIds: ['ann'] })).toMatchObject([
+      { type: 'approval_supported' },
+    ])
+    expect(stage()).toMatchObject({ at: 'approval', supporters: [{ by: 'ann2' }] })
+  })
+
   test('waits in every mode, whatever was approved beforehand by a pattern', () => {
     for (const mode of ['batch', 'interactive']) {
       const { agent, stage, driver } = waiting({ mode, ...rules(2) })
@@ -124,6 +140,7 @@ describe('a call that several people must approve', () => {
     const asked = doubtHash(agent.state, 'run1.t1.c0')!
     expect(again('ann', { questionHash: asked })).toEqual(['approval_supported'])
     expect(() => again('ann')).toThrow('ann has approved run1.t1.c0 before')
+    expect(() => again('ann2', { otherIds: ['ann'] })).toThrow('ann2, who is also ann, has approved')
     restart('d3')
     expect([stage().at, doubtHash(agent.state, 'run1.t1.c0')]).toEqual(['doubt', asked])
     // An approval that has lapsed does not count.

@@ -48,6 +48,13 @@ export function localIdentity(
   return key === undefined ? recovery : identityOfKey(s, state, key, null)
 }
 
+/** Reads with these rights are not audited: they show nothing about people or their work. */
+const UNAUDITED: ReadonlySet<Right> = new Set(['self.use', 'system.read'])
+
+/** Whether a request is recorded as a read. SQL reads with any method. */
+export const isAuditedRead = (method: string, right: Right): boolean =>
+  (['GET', 'HEAD'].includes(method) || right === 'tables.ask') && !UNAUDITED.has(right)
+
 /** Throws FORBIDDEN if the principal does not have the right. */
 export function mustHave(
   s: Pick<Services, 'uses'>,

@@ -1,7 +1,15 @@
 import { RIGHTS, ROLE_TABLE } from '../../../domain/access/rights.ts'
 import { TraceHeaders } from '../headers.ts'
 import { operation } from '../operation.ts'
-import { changeAccess, keyPage, keyToRecord, mustNotExceed, principalPage, rightsOf } from './principals.ts'
+import {
+  changeAccess,
+  keyPage,
+  keyToRecord,
+  mustNotExceed,
+  mustNotUnlinkOwn,
+  principalPage,
+  rightsOf,
+} from './principals.ts'
 import { accessReport } from './report/report.ts'
 import { AccessReport, ReportQuery } from './report/schemas.ts'
 import * as schema from './schemas.ts'
@@ -111,6 +119,24 @@ export const ACCESS_OPERATIONS = [
     ...changed,
     run: (s, { params: { principal }, body: { by, role } }, caller) =>
       changeAccess(s, { kind: 'take', principal, role }, caller, by),
+  }),
+  operation({
+    ...{ name: 'linkPrincipals', http: 'POST /v1/access/principals/{principal}/link', ...write },
+    summary: 'Say that two ids belong to one person: separation of duties and several approvers then count one person',
+    input: { params: schema.PrincipalParam, headers, body: schema.LinkPrincipals },
+    ...changed,
+    run: (s, { params: { principal }, body: { by, other } }, caller) =>
+      changeAccess(s, { kind: 'link', principal, other }, caller, by),
+  }),
+  operation({
+    ...{ name: 'unlinkPrincipals', http: 'POST /v1/access/principals/{principal}/unlink', ...write },
+    summary: 'Say that two linked ids belong to two people. Nobody may unlink their own id',
+    input: { params: schema.PrincipalParam, headers, body: schema.LinkPrincipals },
+    ...changed,
+    async run(s, { params: { principal }, body: { by, other } }, caller) {
+      await mustNotUnlinkOwn(s, principal, caller)
+      return changeAccess(s, { kind: 'unlink', principal, other }, caller, by)
+    },
   }),
   operation({
     ...{ name: 'createKey', http: 'POST /v1/access/principals/{principal}/keys', ...write },

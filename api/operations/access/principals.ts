@@ -4,7 +4,9 @@ import {
   type AccessKey,
   type AccessState,
   currentPrincipal,
+  idsOfPerson,
   isExpired,
+  otherIdsOf,
   type Principal,
 } from '../../../domain/access/state.ts'
 import { entries } from '../../../domain/stream/table.ts'
@@ -57,10 +59,27 @@ export function mustNotExceed({ options: { identity } }: OperationCaller, given:
     )
 }
 
+/**
+ * Rejects with NOT_YOUR_OWN if the caller has one of the ids: without the link their duties would end. The refusal is
+ * recorded.
+ */
+export async function mustNotUnlinkOwn(
+  s: Services,
+  id: string,
+  { options: { identity } }: OperationCaller,
+): Promise<void> {
+  const state = await s.access.state()
+  if (identity === undefined || state === null || !idsOfPerson(state, id).has(identity.principal)) return
+  const { principal } = identity
+  s.uses.refused({ principal, operation: 'unlinkPrincipals', run: null, code: 'NOT_YOUR_OWN' })
+  throw new Problem('NOT_YOUR_OWN', `${principal} is an id of this person, so another admin must unlink it`)
+}
+
 /** Principals in order of their ids. */
 export function principalPage(state: AccessState | null, page: Page) {
-  const { items, next } = pageOf(state === null ? [] : entries(state.principals), page)
-  return { principals: items.map(principalView), next }
+  if (state === null) return { principals: [], next: null }
+  const { items, next } = pageOf(entries(state.principals), page)
+  return { principals: items.map((one) => principalView(state, one)), next }
 }
 
 /** Keys in order of their ids. `now`: in ms since the epoch. */
@@ -79,9 +98,10 @@ export function keyPage(
 export const rightsOf = ({ options: { identity } }: OperationCaller): readonly Right[] =>
   identity === undefined ? RIGHTS : RIGHTS.filter((right) => identity.rights.has(right))
 
-const principalView = ({ subject, claimed, ...principal }: Principal) => ({
+const principalView = (state: AccessState, { subject, claimed, ...principal }: Principal) => ({
   ...principal,
   subject: subject ?? null,
+  linked: otherIdsOf(state, principal.id),
   claimed: claimed.filter(({ roles }) => roles.length > 0),
 })
 

@@ -38,6 +38,9 @@ export const AddPrincipal = z
 
 export const RemovePrincipal = z.strictObject({ reason: Reason, by: By.optional() }).meta({ id: 'RemovePrincipal' })
 export const ChangeRole = z.strictObject({ role: z.enum(ROLES), by: By.optional() }).meta({ id: 'ChangeRole' })
+export const LinkPrincipals = z
+  .strictObject({ other: PrincipalId.meta({ description: 'Another id of the same person' }), by: By.optional() })
+  .meta({ id: 'LinkPrincipals' })
 export const CreateKey = z.strictObject({ ...NewKeyMembers, by: By.optional() }).meta({ id: 'CreateKey' })
 export const RevokeKey = z.strictObject({ reason: Reason, by: By.optional() }).meta({ id: 'RevokeKey' })
 export const SetRules = z
@@ -110,6 +113,7 @@ const Principal = z
       )
       .readonly()
       .meta({ description: 'Roles that tokens of an issuer gave. Keys do not give them' }),
+    linked: z.array(z.string()).readonly().meta({ description: 'Other ids of the same person' }),
     removed: z.boolean(),
   })
   .meta({ id: 'Principal' })

@@ -1,4 +1,11 @@
-import { type AccessState, allRolesOf, currentPrincipal, rightsOfRoles } from '../../../domain/access/state.ts'
+import {
+  type AccessState,
+  allRolesOf,
+  currentPrincipal,
+  idsOfPerson,
+  otherIdsOf,
+  rightsOfRoles,
+} from '../../../domain/access/state.ts'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
 import { requestersOf, supportersOfCall } from '../../../projections/index.ts'
@@ -17,8 +24,8 @@ const refusal = (principal: string, why: string): Problem =>
   new Problem('NOT_YOUR_OWN', `${principal} ${why}, so another approver must decide (separation of duties)`)
 
 /**
- * Rejects with NOT_YOUR_OWN if the principal asked for the run, gave it input or forked it, and the rules of access
- * separate duties. Admins are not exempt. The refusal is recorded.
+ * Rejects with NOT_YOUR_OWN if the principal, under any of its linked ids, asked for the run, gave it input or forked it,
+ * and the rules of access separate duties. Admins are not exempt. The refusal is recorded.
  */
 export async function mustBeSeparate(
   s: Services,
@@ -26,13 +33,17 @@ export async function mustBeSeparate(
   kind: UserCommand['kind'],
   { identity }: RequestOptions,
 ): Promise<void> {
-  if (identity === undefined || !DECIDING.has(kind) || (await s.access.state())?.separation !== true) return
+  if (identity === undefined || !DECIDING.has(kind)) return
+  const state = await s.access.state()
+  if (state?.separation !== true) return
   const { principal } = identity
   await s.read.caughtUp()
   const { value: requesters } = await s.read.rows((db) => requestersOf(db, runId))
-  if (!requesters.has(`user:${principal}`)) return
+  const requester = [...idsOfPerson(state, principal)].find((id) => requesters.has(`user:${id}`))
+  if (requester === undefined) return
   s.uses.refused({ principal, operation: kind, run: runId, code: 'NOT_YOUR_OWN' })
-  throw refusal(principal, 'asked for this run, gave it input or forked it')
+  const who = requester === principal ? principal : `${principal}, who is also ${requester},`
+  throw refusal(who, 'asked for this run, gave it input or forked it')
 }
 
 /** Whether the command lets a call run, for the first time or again. */
@@ -41,17 +52,27 @@ const letsRun = (command: UserCommand): command is Extract<UserCommand, { toolCa
   (command.kind === 'resolve_doubt' && command.decision === 'run')
 
 /**
- * Adds to an approval those who approved before and do not count any more: they are no people with the right to decide
- * now.
+ * Adds to an approval the other ids of its principal, and those who approved before and do not count any more: they are no
+ * people with the right to decide now, or approved later under a linked id.
  */
-export async function withApproversNow(s: Services, command: UserCommand): Promise<UserCommand> {
+export async function withApproversNow(
+  s: Services,
+  command: UserCommand,
+  { identity }: RequestOptions,
+): Promise<UserCommand> {
   if (!letsRun(command)) return command
   const state = await s.access.state()
   if (state === null) return command
   await s.read.caughtUp()
   const { value: supporters } = await s.read.rows((db) => supportersOfCall(db, command.toolCallId))
-  const lapsed = supporters.map((by) => by.replace(/^\w+:/, '')).filter((id) => !mayDecide(state, id))
-  return lapsed.length === 0 ? command : { ...command, lapsed }
+  const counted = new Set<string>()
+  const lapsed: string[] = []
+  for (const id of supporters.map((by) => by.replace(/^\w+:/, ''))) {
+    if (counted.has(id) || !mayDecide(state, id)) lapsed.push(id)
+    else for (const own of idsOfPerson(state, id)) counted.add(own)
+  }
+  const otherIds = identity === undefined ? [] : [...otherIdsOf(state, identity.principal)]
+  return { ...command, ...(lapsed.length > 0 && { lapsed }), ...(otherIds.length > 0 && { otherIds }) }
 }
 
 /** Whether the principal is a person with the right to decide. */
@@ -71,7 +92,7 @@ export async function approvalNote(
 ): Promise<Pick<Recorded, 'missing' | 'note'>> {
   if (!letsRun(command)) return {}
   const { lapsed = [], toolCallId } = command
-  const gone = `earlier approvals do not count, because these people may not decide any more: ${lapsed.join(', ')}`
+  const gone = `earlier approvals of people who may not decide any more, or approved again under a linked id, do not count: ${lapsed.join(', ')}`
   const notes = lapsed.length === 0 ? [] : [gone]
   const needed = (await s.read.approval(toolCallId)).value?.needed ?? 1
   const supporters = needed === 1 ? null : await supportersNow(s, agentId, toolCallId)

@@ -14,7 +14,7 @@ function asExternal(command: UserCommand, hide: (text: string) => string): Asked
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }
   if (command.kind !== 'decide_approval') return null
-  const { toolCallId, decision, questionHash, files, lapsed } = command
+  const { toolCallId, decision, questionHash, files, lapsed, otherIds } = command
   return {
     kind: 'decide_permission',
     toolCallId,
@@ -22,6 +22,7 @@ function asExternal(command: UserCommand, hide: (text: string) => string): Asked
     ...(questionHash !== undefined && { questionHash }),
     ...(files !== undefined && { files }),
     ...(lapsed !== undefined && { lapsed }),
+    ...(otherIds !== undefined && { otherIds }),
     ...said,
   }
 }

@@ -32,7 +32,7 @@ export async function recordCommand(s: Services, asked: Asked): Promise<Recorded
   await mustBePerson(s, asked.command, asked.options)
   await mustNotNeedSeveral(s, runId, asked.command)
   const { key, expectedRevision } = asked.options
-  const command = await withApproversNow(s, await withQuestion(s, asked.command))
+  const command = await withApproversNow(s, await withQuestion(s, asked.command), asked.options)
   if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId)))
     return {
       ...(await recordOfAgent(s, runId, { ...asked, command }, asked.command)),

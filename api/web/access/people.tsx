@@ -61,15 +61,16 @@ export function People() {
               ),
           },
         ]}
-        rows={pages.rows.map(({ id, name, kind, roles, claimed, removed }) => [
-          ...[id, name, kind, removed ? 'removed' : rolesText(roles, claimed), ''],
+        rows={pages.rows.map(({ id, name, kind, roles, claimed, linked, removed }) => [
+          ...[id, linked.length === 0 ? name : `${name} (also ${linked.join(', ')})`, kind],
+          ...[removed ? 'removed' : rolesText(roles, claimed), ''],
         ])}
       />
       <More of={pages} />
       <p class="quiet">
         On the command line: <code>keepup access list</code>, <code>keepup access add ID</code>,{' '}
         <code>keepup access grant ID ROLE</code>, <code>keepup access take ID ROLE</code>,{' '}
-        <code>keepup access remove ID</code>.
+        <code>keepup access remove ID</code>, <code>keepup access link ID OTHER</code> for two ids of one person.
       </p>
       {asked === 'add' && <AddPrincipal onClose={close} />}
       {asked !== null && typeof asked === 'object' && 'change' in asked && (

@@ -23,7 +23,7 @@ import {
   NOTHING_KEPT,
 } from '../keeping.ts'
 import { access, KEEPING_ID, RIGHTS_ID } from '../kind.ts'
-import type { AccessState } from '../state.ts'
+import { type AccessState, idsOfPerson } from '../state.ts'
 
 interface KeepingPorts extends Stores {
   /** Called when needed: the streams themselves ask the holds. */
@@ -85,8 +85,8 @@ export class Keeping implements Holds {
     const holds = await this.holding(doomed)
     const held = holds.find(({ lifted }) => lifted === null)
     if (held !== undefined) return heldBy(held, doomed)
-    const own = holds.find(({ lifted }) => lifted?.by === by)
-    if (own === undefined || !(await this.#isSeparated())) return null
+    const own = by === null ? undefined : await this.#liftedBy(by, holds)
+    if (own === undefined) return null
     const what = `${by} lifted the hold ${own.id} on ${doomed.stream}, so another person must erase it`
     return new StreamError('NOT_YOUR_OWN', `${what} (separation of duties)`)
   }
@@ -106,9 +106,13 @@ export class Keeping implements Holds {
     return found
   }
 
-  async #isSeparated(): Promise<boolean> {
+  /** Finds a hold that this person lifted under any linked id. Finds none without separation of duties. */
+  async #liftedBy(by: string, holds: readonly Hold[]): Promise<Hold | undefined> {
+    if (!holds.some(({ lifted }) => lifted !== null)) return undefined
     const state = await this.#ports.streams().state(access, RIGHTS_ID)
-    return state?.begun === true && state.separation
+    if (!state?.begun || !state.separation) return undefined
+    const actors = [...idsOfPerson(state, by.replace(/^user:/, ''))].map((id) => `user:${id}`)
+    return holds.find(({ lifted }) => lifted !== null && actors.includes(lifted.by))
   }
 
   #own() {

@@ -71,8 +71,8 @@ export const Cancel = z.strictObject({
   reason: z.string().optional(),
   deadlineMs: Milliseconds.default(10_000),
 })
-/** People whose earlier approvals of the call do not count any more, by their ids. */
-const Lapsed = z.array(z.string().min(1)).optional()
+/** `lapsed`: people whose earlier approvals of the call do not count any more. `otherIds`: of the person who decides. */
+const Ids = z.array(z.string().min(1)).optional()
 /**
  * `questionHash`: the hash of the question as shown to the person; an answer to another question is refused. `files`:
  * the current content of the files that the question depends on.
@@ -83,7 +83,8 @@ export const DecideApproval = z.strictObject({
   decision: z.enum(['approved', 'rejected']),
   questionHash: z.string().optional(),
   files: z.array(SeenFile).optional(),
-  lapsed: Lapsed,
+  lapsed: Ids,
+  otherIds: Ids,
   reason: z.string().optional(),
 })
 export const RevokePermission = z.strictObject({
@@ -99,7 +100,8 @@ export const ResolveDoubt = z.strictObject({
   decision: z.enum(['happened', 'run', 'abandon']),
   questionHash: z.string().optional(),
   result: z.json().optional(),
-  lapsed: Lapsed,
+  lapsed: Ids,
+  otherIds: Ids,
   reason: z.string().optional(),
 })
 /** Allows irreversible calls again after an accepted loss whose calls are not all known. */

@@ -54,12 +54,12 @@ function awaitsOthers(d: DecisionBuilder, call: Call, command: ResolveDoubt): bo
   if (needed === null) return false
   const { hashSalt, spec } = d.caller
   const question = questionHash({ for: 'doubt', toolCallId: call.id, argumentsHash: call.argumentsHash, asked: null })
-  const { questionHash: shown, reason, lapsed } = command
+  const { questionHash: shown, reason, lapsed, otherIds } = command
   const decided = {
     ...{ method: 'person' as const, policyHash: policyHash(spec.policy) },
     ...(shown !== undefined && { shownHash: saltedHash(hashSalt, shown) }),
   }
-  return recordSupport(d, call, { needed, question: saltedHash(hashSalt, question), decided, reason, lapsed })
+  return recordSupport(d, call, { needed, question: saltedHash(hashSalt, question), decided, reason, lapsed, otherIds })
 }
 
 /** A person may decide an unknown outcome once, even after the run has ended. Throws as {@link resolveDoubt} does. */

@@ -36,8 +36,10 @@ export function openCall(d: CallDecision, toolCallId: string): Call {
   return call
 }
 
-/** What the rules of access say now about those who approved a call before. */
+/** What the rules of access say now about the person who decides, and those who approved the call before. */
 export interface Approvers {
+  /** Other ids of the person who decides. */
+  readonly otherIds?: readonly string[] | undefined
   /** Ids of people whose approvals do not count any more. */
   readonly lapsed?: readonly string[] | undefined
 }
@@ -67,7 +69,7 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
   if (d.context.now >= call.stage.expiresAt) {
     throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
   }
-  const { files = [], decision, reason, lapsed } = command
+  const { files = [], decision, reason, lapsed, otherIds } = command
   const hash = approvalHash(call, call.stage.expiresAt, files)
   mustBeAsked(command, hash)
   const { spec, hashSalt } = d.caller
@@ -79,7 +81,7 @@ export function decideApproval(d: CallDecision, command: ApprovalDecision): void
   }
   const question = saltedHash(hashSalt, hash)
   const needed = call.stage.needed ?? 1
-  if (decision === 'approved' && recordSupport(d, call, { needed, question, decided, reason, lapsed })) return
+  if (decision === 'approved' && recordSupport(d, call, { needed, question, decided, reason, lapsed, otherIds })) return
   const seen = files.map((file) => storedFile(hashSalt, file))
   emitDecided(d, call, {
     decision,
@@ -99,21 +101,23 @@ interface Support extends Approvers {
 
 /**
  * Records the approval of one of several people. False: the person is the last one, and nothing is recorded. Throws
- * CommandRejected APPROVAL_REPEATED if the person has approved this question before.
+ * CommandRejected APPROVAL_REPEATED if the person has approved this question before, under this or another id.
  */
 export function recordSupport(
   d: CallDecision,
   call: Call,
-  { needed, question, decided, reason, lapsed }: Support,
+  { needed, question, decided, reason, lapsed, otherIds = [] }: Support,
 ): boolean {
   const before = supportersOf(call, question)
   const supporters = supportersOf(call, question, lapsed)
   const missing = needed - supporters.length
   const { id } = approver(d.context)
-  if (supporters.some(({ by }) => by === id)) {
+  const own = supporters.find(({ by }) => by === id || otherIds.includes(by))
+  if (own !== undefined) {
+    const who = own.by === id ? echo(id) : `${echo(id)}, who is also ${echo(own.by)},`
     throw new CommandRejected(
       'APPROVAL_REPEATED',
-      `${echo(id)} has approved ${call.id} before; ${missing === 1 ? 'another person' : `${missing} other people`} must approve it`,
+      `${who} has approved ${call.id} before; ${missing === 1 ? 'another person' : `${missing} other people`} must approve it`,
     )
   }
   if (missing <= 1) return false

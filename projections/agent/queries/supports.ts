@@ -37,13 +37,14 @@ export async function withSupports<T>(
   return rows.map((row) => ({ ...row, supports: supportsOf(askedIn(row), all) }))
 }
 
-/** Everyone who approved a call as one of several people, as actors such as `approver:ann`. */
+/** Everyone who approved a call as one of several people, as actors such as `approver:ann`, the latest approval first. */
 export async function supportersOfCall(db: Kysely<Database>, toolCallId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('approval_supports')
     .select('by')
-    .distinct()
     .where('tool_call_id', '=', toolCallId)
+    .groupBy('by')
+    .orderBy(({ fn }) => fn.max('revision'), 'desc')
     .execute()
   return rows.map(({ by }) => by)
 }

@@ -13,6 +13,7 @@ import { views } from './views.ts'
 const LATER: readonly (readonly string[])[] = [
   ['principals', 'role_changes', 'access_keys', 'access_uses'],
   ['retention', 'holds', 'role_claims'],
+  ['principal_links'],
 ]
 
 /**

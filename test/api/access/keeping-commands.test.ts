@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openKeepUp } from '../../../api/library/open-keepup.ts'
+import { accountName } from '../../../api/operations/access/account-name.ts'
 import { cliFolder, inProcess } from '../support/cli.ts'
 
 const folder = cliFolder()
@@ -58,6 +59,26 @@ it('says how access is turned on, also in a folder that does not exist', async (
   const shown = await inProcess(['--data', join(folder.root, 'new'), 'access', 'show'])
   expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('access is off; keepup access init <you>')])
 })
+
+it('a name that facts would not record is refused, also that of the account, and for requests without a name', async () => {
+  const data = join(folder.root, 'named')
+  const as = (key: string | null, ...args: string[]) =>
+    inProcess(['--data', data, ...args], { ...(key !== null && { KEEPUP_KEY: key }) })
+  const ann = (await as(null, 'access', 'init', 'ann')).out.trim()
+  const change = ['access', 'separation', 'on']
+  const backup = ['backup', join(folder.root, 'copy')]
+  for (const args of [change, backup]) {
+    const account = await as(null, '--by', accountName(), ...args)
+    expect([account.code, account.err]).toEqual([1, expect.stringMatching(/facts record "recovery".*BY_REFUSED/)])
+    const other = await as(ann, '--by', 'ben', ...args)
+    expect([other.code, other.err]).toEqual([
+      1,
+      expect.stringMatching(/facts record "ann"; leave out --by.*BY_REFUSED/),
+    ])
+  }
+  for (const given of [[], ['--by', 'ann']]) expect((await as(ann, ...given, ...change)).code).toBe(0)
+  expect((await as(null, ...change)).code).toBe(0)
+}, 90_000)
 
 it('a run is refused before it is recorded with a key that cannot follow it, and a key used on a day is recorded once', async () => {
   const data = join(folder.root, 'keyed')

@@ -385,7 +385,9 @@ describe('approvers', () => {
     await ok('admin', 'POST', '/v1/access/principals/approver/take', { role: 'approver' })
     const body = { decision: 'approved', questionHash: (await seen()).questionHash }
     const answer = await ok<{ note: string }>('eve', 'POST', `/v1/approvals/${call}`, body)
-    expect(answer.note).toMatch(/^1 of 2 people approved; one more is needed; .*may not decide any more: approver$/)
+    expect(answer.note).toMatch(
+      /^1 of 2 people approved; one more is needed; .*may not decide any more.* do not count: approver$/,
+    )
     await ok('admin', 'POST', '/v1/access/principals/approver/grant', { role: 'approver' })
     expect((await seen()).approval).toMatchObject({ state: 'pending', supporters: [{ by: 'approver:approver' }, {}] })
     const last = { decision: 'approved', questionHash: (await seen()).questionHash }
@@ -428,6 +430,83 @@ describe('approvers', () => {
       await ok('admin', 'PUT', '/v1/access/rules', { addApprovers: [rule(tool)] })
     expect(await ok('admin', 'GET', '/v1/access')).toMatchObject({ approvers: [rule('send'), rule('pay')] })
     await ok('admin', 'PUT', '/v1/access/rules', { approvers: [] })
+  })
+})
+
+describe('two linked ids of one person', () => {
+  const add = async (principal: string, ...roles: Role[]) => {
+    await ok('admin', 'POST', '/v1/access/principals', { principal, roles })
+    keys.set(principal, (await ok<{ key: string }>('admin', 'POST', `/v1/access/principals/${principal}/keys`, {})).key)
+  }
+  const linking = (who: string, way: 'link' | 'unlink', principal: string, other: string) =>
+    send(who, 'POST', `/v1/access/principals/${principal}/${way}`, { body: { other } })
+  beforeAll(async () => {
+    await add('fay', 'operator', 'approver')
+    await add('fay@corp', 'operator', 'approver')
+    await add('boss', 'admin')
+  })
+
+  it('ask for a run and approve its calls as one person', { tags: ['git'] }, async () => {
+    const call = await pending(await start('fay'))
+    expect((await linking('admin', 'link', 'fay', 'fay@corp')).status).toBe(200)
+    expect(await approve('fay@corp', call)).toBe('NOT_YOUR_OWN')
+    const other = await pending(await start('fay@corp'))
+    expect(await approve('fay', other)).toBe('NOT_YOUR_OWN')
+    const { run } = await ok<{
+      run: { decisions: readonly { could: readonly { principal: string; excluded: boolean }[] }[] }
+    }>('auditor', 'GET', `/v1/access/report?call=${call}`)
+    const excluded = run.decisions[0]!.could.filter((one) => one.excluded).map(({ principal }) => principal)
+    expect(excluded).toEqual(['fay', 'fay@corp'])
+    expect(await approve('approver', call)).toBeNull()
+  })
+
+  it('count as one of several people, also when they were linked after both had approved', {
+    tags: ['git'],
+  }, async () => {
+    await ok('admin', 'PUT', '/v1/access/rules', { approvers: [{ tools: ['write_file'], count: 3 }] })
+    await add('gus', 'approver')
+    await add('gus@corp', 'approver')
+    const call = await pending(await start('operator', { policy: { mode: 'batch' } }))
+    expect(await approve('fay', call)).toBeNull()
+    expect(await approve('fay@corp', call)).toBe('APPROVAL_REPEATED')
+    expect(await approve('gus', call)).toBeNull()
+    await linking('admin', 'link', 'gus', 'gus@corp')
+    const second = await pending(await start('operator', { policy: { mode: 'batch' } }))
+    await linking('boss', 'unlink', 'gus', 'gus@corp')
+    for (const one of ['gus', 'gus@corp']) expect(await approve(one, second)).toBeNull()
+    await linking('admin', 'link', 'gus', 'gus@corp')
+    const { questionHash } = await ok<{ questionHash: string }>('admin', 'GET', `/v1/approvals/${second}`)
+    const answer = await ok('approver', 'POST', `/v1/approvals/${second}`, { decision: 'approved', questionHash })
+    expect(answer).toMatchObject({ missing: 1, note: expect.stringMatching(/^2 of 3 people .* do not count: gus$/) })
+    await ok('admin', 'PUT', '/v1/access/rules', { approvers: [] })
+  })
+
+  it('are named in the list and the report, with each change', async () => {
+    const { principals } = await ok<{ principals: readonly { id: string; linked: readonly string[] }[] }>(
+      ...(['admin', 'GET', '/v1/access/principals'] as const),
+    )
+    expect(principals.find(({ id }) => id === 'fay')?.linked).toEqual(['fay@corp'])
+    const { log } = await ok<{
+      log: { principals: readonly object[]; changes: readonly { type: string; by: string; change: object }[] }
+    }>('auditor', 'GET', '/v1/access/report')
+    expect(log.principals).toContainEqual(expect.objectContaining({ id: 'fay@corp', linked: ['fay'] }))
+    expect(log.changes.filter(({ type }) => type === 'principals_unlinked')).toMatchObject([
+      { by: 'user:boss', change: { principal: 'gus', other: 'gus@corp' } },
+    ])
+    await world.services.read.caughtUp()
+    const { value: rows } = await world.services.read.rows((db) =>
+      db.selectFrom('principal_links').selectAll().where('principal', '=', 'fay').execute(),
+    )
+    expect(rows).toMatchObject([{ other: 'fay@corp', change: 'linked', changed_by: 'user:ann' }])
+  })
+
+  it('are not unlinked by that person, and never link an id to itself or to nobody', async () => {
+    await add('ann@corp', 'operator')
+    expect((await linking('admin', 'link', 'ann', 'ann@corp')).status).toBe(200)
+    expect(await codeOf(await linking('admin', 'unlink', 'ann@corp', 'ann'))).toBe('NOT_YOUR_OWN')
+    expect((await linking('boss', 'unlink', 'ann@corp', 'ann')).status).toBe(200)
+    expect(await codeOf(await linking('admin', 'link', 'ann', 'ann'))).toBe('LINK_INVALID')
+    expect(await codeOf(await linking('admin', 'link', 'ann', 'nobody'))).toBe('PRINCIPAL_UNKNOWN')
   })
 })
 

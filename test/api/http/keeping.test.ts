@@ -195,6 +195,11 @@ describe('with access on', () => {
     ])
     await as('ann', 'POST', `/v1/holds/${id}/lift`, { reason: 'settled' })
     expect((await as('ann', 'POST', `/v1/runs/${run}/erase`, body)).code).toBe('NOT_YOUR_OWN')
+    await as('ann', 'POST', '/v1/access/principals', { principal: 'ann@corp', roles: ['admin'] })
+    const other = await as<{ key: string }>('ann', 'POST', '/v1/access/principals/ann@corp/keys', {})
+    keys.set('ann@corp', other.key)
+    await as('ann', 'POST', '/v1/access/principals/ann/link', { other: 'ann@corp' })
+    expect((await as('ann@corp', 'POST', `/v1/runs/${run}/erase`, body)).code).toBe('NOT_YOUR_OWN')
     // Ann's own policy does not do it for her either.
     await as('ann', 'PUT', '/v1/retention', { of: 'run', days: 10 })
     const { spared } = await sweepRetention(later(11), { dryRun: false, limit: 10 })
@@ -207,6 +212,7 @@ describe('with access on', () => {
     })
     const refused = [
       ['ann', 'erase', run, 'NOT_YOUR_OWN', 1],
+      ['ann@corp', 'erase', run, 'NOT_YOUR_OWN', 1],
       ['ben', 'erase', run, 'HELD', 1],
     ]
     expect(answer).toMatchObject({ status: 200, rows: refused })

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
+import { unsalted } from '../../../domain/log/seal.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 // DESIGN "Access": a program with a key has the rights of its principal, with every method.
@@ -80,6 +82,37 @@ describe('a program with the key of a viewer', () => {
         expect([name, code]).toEqual([name, 'FORBIDDEN'])
       }
     })
+  })
+})
+
+describe('a program with a key', () => {
+  it('reads under the name of its principal: exports, packs, SQL, methods and operations are recorded', async () => {
+    await as(null, async (k) => {
+      await k.addPrincipal({ principal: 'otto', roles: ['auditor'] })
+      key.otto = (await k.createKey({ principal: 'otto' })).key
+    })
+    await as('otto', async (k) => {
+      await k.exportEvents({ to: join(folders.base, 'events'), format: 'ndjson' })
+      await k.exportTables({ to: join(folders.base, 'tables'), format: 'csv' })
+      await first(k.pack())
+      await k.sql('select 1')
+      await k.agent(runId)
+      for (let n = 0; n < 2; n++) await k.getRun({ id: runId })
+      await k.getMe()
+    })
+    const reads = await as('otto', async (k) => {
+      const events = (await Array.fromAsync(k.services.log.read('access-uses', { types: ['read_audited'] }))).flat()
+      return events.map(({ body }) => JSON.parse(new TextDecoder().decode(unsalted(body!))))
+    })
+    const one = { principal: 'otto', run: null, count: 1 }
+    expect(reads.filter(({ principal }) => principal === 'otto')).toEqual([
+      { ...one, operation: 'exportEvents' },
+      { ...one, operation: 'exportTables' },
+      { ...one, operation: 'writePack' },
+      { ...one, operation: 'askSql' },
+      { ...one, operation: 'getRunState' },
+      { ...one, operation: 'getRun', run: runId, count: 2 },
+    ])
   })
 })
 

@@ -3,12 +3,12 @@ import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { tell } from '../../support/projections/tell.ts'
 
-const LATER = ['role_claims', 'retention', 'holds']
+const LATER = ['role_claims', 'retention', 'holds', 'principal_links']
 
 describeWithSharedPostgres('tables of version 2', (server) => {
   const { open, zero } = rebuilding(server)
 
-  it('get the tables of access that version 3 adds, without a rebuild', async () => {
+  it('get the tables of access that versions 3 and 4 add, without a rebuild', async () => {
     const { log } = tell(numbers.slice(0, 80))
     const { schema, pool, close } = await open(log)
     await close()
@@ -23,6 +23,6 @@ describeWithSharedPostgres('tables of version 2', (server) => {
     const indexes = `select tablename as name from pg_indexes where schemaname = $1 and tablename = any ($2)`
     expect((await pool.query(indexes, [`${schema}_1`, LATER])).rows).toHaveLength(2 * LATER.length)
     const { rows } = await pool.query(`select version from ${schema}_control.generations`)
-    expect(rows).toEqual([{ version: 3 }])
+    expect(rows).toEqual([{ version: 4 }])
   })
 })

@@ -89,8 +89,12 @@ const logLines = (report: LogReport): readonly string[] => [
   report.access.on ? `access is on, separation of duties ${report.access.separation ? 'on' : 'off'}` : 'access is off',
   ...section(
     'principals',
-    report.principals.map(({ id, kind, name, roles, removed }) =>
-      words(`${id} (${kind}, ${name}):`, removed ? 'removed' : roles.join(' ') || 'no role'),
+    report.principals.map(({ id, kind, name, roles, linked, removed }) =>
+      words(
+        `${id} (${kind}, ${name}):`,
+        removed ? 'removed' : roles.join(' ') || 'no role',
+        linked.length > 0 && `(the same person as ${linked.join(', ')})`,
+      ),
     ),
   ),
   ...section(

@@ -227,6 +227,7 @@ export function accessCommand(program: Command, kit: Kit): void {
           { title: 'PRINCIPAL', of: (one) => one.id },
           { title: 'KIND', of: (one) => one.kind },
           { title: 'ROLES', of: (one) => (one.removed ? 'removed' : rolesText(one)) },
+          { title: 'LINKED', of: (one) => one.linked.join(' ') },
           { title: 'NAME', of: (one) => one.name, flexible: true },
         ])
         return EXIT.done
@@ -289,6 +290,24 @@ export function accessCommand(program: Command, kit: Kit): void {
           const asked = { param: { principal }, header: {}, json: { role: roleOf(role), by: ctx.by } }
           const answer = await take((await ctx.client('write')).v1.access.principals[':principal'][word].$post(asked))
           ctx.show(answer, () => [answer.recorded ? `${principal}: ${role} ${done}` : `${principal}: it was so before`])
+          return EXIT.done
+        }),
+      )
+
+  for (const [word, description, done, before] of [
+    ['link', 'say that two ids belong to one person', 'are one person', 'they were linked before'],
+    ['unlink', 'say that two linked ids belong to two people', 'are two people', 'no link joins just these two'],
+  ] as const)
+    access
+      .command(word)
+      .description(description)
+      .argument('<name>', 'the id of a principal; recovery: the owner of the data folder')
+      .argument('<other>', 'another one')
+      .action(
+        kit.action(async (ctx, [principal = '', other = '']) => {
+          const asked = { param: { principal }, header: {}, json: { other, by: ctx.by } }
+          const answer = await take((await ctx.client('write')).v1.access.principals[':principal'][word].$post(asked))
+          ctx.show(answer, () => [answer.recorded ? `${principal} and ${other} ${done}` : before])
           return EXIT.done
         }),
       )

@@ -1,5 +1,5 @@
 import { access, KEEPING_ID, RIGHTS_ID } from '../../../../domain/access/kind.ts'
-import { allRolesOf } from '../../../../domain/access/state.ts'
+import { allRolesOf, otherIdsOf } from '../../../../domain/access/state.ts'
 import { AGGREGATES } from '../../../../domain/kinds.ts'
 import { ownHistory } from '../../../../domain/stream/runtime/history.ts'
 import { entries } from '../../../../domain/stream/table.ts'
@@ -31,6 +31,7 @@ export async function reportOfLog(s: Services, span: Span): Promise<LogReport> {
     principals: principals.map((one) => ({
       ...{ id: one.id, kind: one.kind, name: one.name, removed: one.removed },
       roles: allRolesOf(one),
+      linked: otherIdsOf(state!, one.id),
     })),
     keys: keys.map((key) => ({
       ...{ id: key.id, principal: key.principal, expiresAt: key.expiresAt },

@@ -116,6 +116,7 @@ const LogReport = z
           kind: z.enum(['person', 'service']),
           name: z.string(),
           roles: z.array(z.enum(ROLES)).readonly(),
+          linked: z.array(z.string()).readonly().meta({ description: 'Other ids of the same person' }),
           removed: z.boolean(),
         }),
       )
