@@ -1,16 +1,15 @@
-/** The vault or its key cannot be used. `message` says what is wrong and what to do. */
-export class VaultError extends Error {
+import { CodedError } from '../../domain/log/coded-error.ts'
+
+/** The vault or its key cannot be used. `message` names the fault and the remedy. */
+export class VaultError extends CodedError<VaultErrorCode> {
   override readonly name = 'VaultError'
-  readonly code:
-    | 'VAULT_EXPOSED'
-    | 'VAULT_UNREADABLE'
-    | 'VAULT_CORRUPT'
-    | 'VAULT_MISSING'
-    | 'VAULT_OLD'
-    | 'VAULT_KEY'
-    | 'SECRET_INVALID'
-  constructor(code: VaultError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
+
+type VaultErrorCode =
+  | 'VAULT_EXPOSED'
+  | 'VAULT_UNREADABLE'
+  | 'VAULT_CORRUPT'
+  | 'VAULT_MISSING'
+  | 'VAULT_OLD'
+  | 'VAULT_KEY'
+  | 'SECRET_INVALID'

@@ -1,11 +1,8 @@
+import { CodedError } from '../../domain/log/coded-error.ts'
+
 /** A folder cannot be used as a workspace, permanently or at present. `message` contains the cause and the remedy. */
-export class WorkspaceError extends Error {
+export class WorkspaceError extends CodedError<WorkspaceErrorCode> {
   override readonly name = 'WorkspaceError'
-  readonly code: WorkspaceErrorCode
-  constructor(code: WorkspaceErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 export type WorkspaceErrorCode =

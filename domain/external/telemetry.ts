@@ -48,6 +48,8 @@ export class ExternalSpans {
   readonly #events: SpanEvent[] = []
   #callSpans: CallSpans | null = null
   #birth: Of<'external_started'> | null = null
+  /** Null: the agent has no event yet. */
+  #spanId: string | null = null
   #last: Event | null = null
   #end: { readonly at: number; readonly outcome: Outcome } | null = null
   #usage: ReportedUsage | null = null
@@ -56,18 +58,16 @@ export class ExternalSpans {
     this.#run = run
   }
 
-  /** Null: the agent has no event yet. */
-  get spanId(): string | null {
-    return this.#birth && spanIdOf(this.#birth.id)
-  }
-
   /** The spans that end with an event. */
   add(event: Event): readonly Span[] {
-    if (event.type === 'external_started') this.#birth = event
+    if (event.type === 'external_started') {
+      this.#birth = event
+      this.#spanId = spanIdOf(event.id)
+    }
     if (this.#end === null) this.#last = event
     const placed = { ...event, turn: event.turn ?? 0 }
     if (isCallEvent(placed)) {
-      this.#callSpans ??= new CallSpans(this.#run, this.spanId ?? '', ({ revision }) => this.#answers.get(revision))
+      this.#callSpans ??= new CallSpans(this.#run, this.#spanId ?? '', ({ revision }) => this.#answers.get(revision))
       const span = this.#callSpans.add(placed)
       if (span === null) return []
       if (placed.type === 'tool_call_end') this.#answers.clear()
@@ -105,7 +105,7 @@ export class ExternalSpans {
     const { backend } = birth.body
     const isRoot = birth.agentId === run.runId
     return {
-      ...{ traceId: run.traceId, spanId: spanIdOf(birth.id), parentSpanId },
+      ...{ traceId: run.traceId, spanId: this.#spanId!, parentSpanId },
       name: `invoke_agent ${backend}`,
       kind: 'internal',
       ...{ start: birth.at, end: (end ?? last).at },
@@ -161,7 +161,7 @@ export class ExternalSpans {
     const { spanId, event, name, input } = call
     const run = this.#run
     return {
-      ...{ traceId: run.traceId, spanId, parentSpanId: this.spanId },
+      ...{ traceId: run.traceId, spanId, parentSpanId: this.#spanId },
       name: `execute_tool ${name}`,
       kind: 'internal',
       ...{ start: event.at, end: ended.at },

@@ -1,11 +1,8 @@
+import { CodedError } from '../../domain/log/coded-error.ts'
+
 /** An error of the projections. `code` is stable; `message` names the cause, then the remedy. */
-export class ProjectionError extends Error {
+export class ProjectionError extends CodedError<ProjectionErrorCode> {
   override readonly name = 'ProjectionError'
-  readonly code: ProjectionErrorCode
-  constructor(code: ProjectionErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 export type ProjectionErrorCode =

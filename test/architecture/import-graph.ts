@@ -19,6 +19,15 @@ export function imports(path: string): string[] {
     .map((name) => (name.startsWith('.') ? relative(root, resolve(root, dirname(path), name)) : name))
 }
 
+/** The files of the house that a file loads when it starts, without types and dynamic imports, and itself. */
+export function loadedBy(path: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(path)) return found
+  found.add(path)
+  for (const [, name] of read(path).matchAll(/^(?:import|export) (?!type\b)[^'";]*from '(\.[^']+)'/gm))
+    loadedBy(relative(root, resolve(root, dirname(path), name!)), found)
+  return found
+}
+
 /**
  * The circles of a graph: sets of nodes, each of which leads to all the others (Tarjan's strongly connected components of
  * more than one node), and single nodes that lead to themselves. Edges to nodes outside the graph are left out.

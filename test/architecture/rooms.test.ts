@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { circles, imports, read, root, sources } from './import-graph.ts'
+import { circles, imports, loadedBy, read, root, sources } from './import-graph.ts'
 
 // The house has rooms, and doors between them only where DESIGN put them.
 
@@ -209,6 +209,13 @@ test('the composition knows neither HTTP nor the command line nor the library', 
     ),
   )
   expect(wrong).toEqual([])
+})
+
+test('the thread of an export loads neither the tables nor the kinds of streams, so it starts at once', () => {
+  const loaded = [...loadedBy('api/operations/export/worker.ts')]
+  expect(loaded).toContain('adapters/parquet/encoder.ts')
+  expect(loaded.filter((path) => /^(projections|domain\/(?!log\/))/.test(path))).toEqual([])
+  expect(loaded.length).toBeLessThan(30)
 })
 
 test('the library and HTTP meet only in the operations', () => {

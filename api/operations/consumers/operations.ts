@@ -4,7 +4,16 @@ import { checkedCursor } from '../events/filter.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { mustWrite } from '../runs/record-command.ts'
-import { AckConsumer, Acked, Consumer, ConsumerList, ConsumerParam, ConsumerRemoved, PutConsumer } from './schemas.ts'
+import {
+  AckConsumer,
+  Acked,
+  AnyConsumerParam,
+  Consumer,
+  ConsumerList,
+  ConsumerParam,
+  ConsumerRemoved,
+  PutConsumer,
+} from './schemas.ts'
 
 /** Named consumers of the log. HTTP reads their events as a stream. */
 export const CONSUMER_OPERATIONS = [
@@ -57,11 +66,17 @@ export const CONSUMER_OPERATIONS = [
     http: 'DELETE /v1/consumers/{name}',
     right: 'log.read',
     summary: 'Remove a consumer and its position, and end its reader',
-    input: { params: ConsumerParam },
+    description: 'The consumer of the setting `telemetry` can be removed once the setting is gone.',
+    input: { params: AnyConsumerParam },
     output: ConsumerRemoved,
     answers: { 200: 'Removed' },
     async run(s, { params: { name } }, caller) {
       mustWrite(s)
+      if ((await s.telemetry.state())?.consumer === name)
+        throw new Problem(
+          'INVALID_REQUEST',
+          `name: ${name} reads for the setting "telemetry"; remove the setting, start keepup again, then remove the consumer`,
+        )
       await s.consumers.get(name)
       await recordRequest(s, caller, 'removeConsumer', name)
       await s.consumers.remove(name)

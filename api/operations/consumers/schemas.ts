@@ -2,17 +2,18 @@ import { z } from 'zod'
 import { CursorText, Position } from '../schemas.ts'
 import { ConsumerFilter } from './filter.ts'
 
-export const ConsumerName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
-    error: 'expected small letters, digits, ".", "_" and "-", at most 64, first a letter or a digit',
-  })
-  .refine((name) => !name.startsWith('keepup.'), {
-    error:
-      'names with "keepup." at the beginning are for readers of keepup itself, which its settings start; use another',
-  })
+const AnyName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+  error: 'expected small letters, digits, ".", "_" and "-", at most 64, first a letter or a digit',
+})
+
+export const ConsumerName = AnyName.refine((name) => !name.startsWith('keepup.'), {
+  error:
+    'names with "keepup." at the beginning are for readers of keepup itself, which its settings start; use another',
+})
 
 export const ConsumerParam = z.object({ name: ConsumerName })
+/** With the names of keepup's own consumers. */
+export const AnyConsumerParam = z.object({ name: AnyName })
 
 export const PutConsumer = z
   .strictObject({

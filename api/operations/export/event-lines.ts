@@ -43,6 +43,7 @@ export async function* eventLines(
   yield `${JSON.stringify({ export: 'events', schema: EXPORT_SCHEMA, logId: log.logId, head } satisfies EventsHead)}\n`
   const end = Math.min(head, last)
   const views = new EventViews(log, blobs)
+  const earlier = new EarlierEvents(log)
   let piece = ''
   for await (const page of log.readAll(after)) {
     for (const event of page) {
@@ -51,7 +52,7 @@ export async function* eventLines(
       // A body that was erased after it was read is erased in the view only.
       const seen = view.erased === true ? { ...event, erased: true as const } : event
       const { trace } = event.header
-      const touches = event.header.type === ERASED_FACT ? await rangesBefore(log, event) : undefined
+      const touches = event.header.type === ERASED_FACT ? await earlier.before(event) : undefined
       const line: EventLine = {
         ...eventRow(seen, view.payload),
         cursor: formatCursor(log.cursor(event)),
@@ -70,17 +71,34 @@ export async function* eventLines(
 
 /** The most ranges of an erasure. */
 const RANGES = 256
+/** The most streams whose ranges are kept. */
+const KEPT_STREAMS = 1_000
 
-/** Ranges with the positions of the earlier events of a stream. */
-async function rangesBefore(log: EventLog, { header }: RecordedEvent): Promise<readonly Range[]> {
-  let ranges: [number, number][] = []
-  for await (const page of log.read(header.stream, { limit: header.revision, bodies: false }))
-    ranges = joined([...ranges, ...page.map(({ position }): [number, number] => [position, position])])
-  return ranges
+/** Ranges with the positions of the earlier events of streams. A stream with many erasures is read once. */
+class EarlierEvents {
+  readonly #log: EventLog
+  /** By stream: the ranges of the events before the revision `next`. The last used stream comes last. */
+  readonly #kept = new Map<string, { readonly next: number; readonly ranges: readonly Range[] }>()
+
+  constructor(log: EventLog) {
+    this.#log = log
+  }
+
+  async before({ header: { stream, revision } }: RecordedEvent): Promise<readonly Range[]> {
+    const { next: from, ranges: known } = this.#kept.get(stream) ?? { next: 0, ranges: [] }
+    let ranges = known
+    if (from < revision)
+      for await (const page of this.#log.read(stream, { from, limit: revision - from, bodies: false }))
+        ranges = joined([...ranges, ...page.map(({ position }): Range => [position, position])])
+    this.#kept.delete(stream)
+    this.#kept.set(stream, { next: revision, ranges })
+    if (this.#kept.size > KEPT_STREAMS) this.#kept.delete(this.#kept.keys().next().value!)
+    return ranges
+  }
 }
 
 /** Joins ranges without a gap, and beyond the most ranges also those with small gaps. */
-function joined(ranges: readonly [number, number][], gap = 1): [number, number][] {
+function joined(ranges: readonly Range[], gap = 1): readonly Range[] {
   const all: [number, number][] = []
   for (const [first, last] of ranges) {
     const before = all.at(-1)

@@ -1,3 +1,5 @@
+import { CodedError } from '../../../domain/log/coded-error.ts'
+
 export type ExportErrorCode =
   | 'EXPORT_FOREIGN'
   | 'EXPORT_RUNNING'
@@ -9,13 +11,8 @@ export type ExportErrorCode =
   | 'EXPORT_FILES'
 
 /** An export that is refused. The message contains the remedy. */
-export class ExportError extends Error {
+export class ExportError extends CodedError<ExportErrorCode> {
   override readonly name = 'ExportError'
-  readonly code: ExportErrorCode
-  constructor(code: ExportErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 /** An error as data, for another thread. `code`, `path` and `syscall`: of an error of the file system. */

@@ -37,11 +37,13 @@ export class RowFile {
     return new RowFile(await NewFile.open(path), encoder)
   }
 
-  async add(row: Row): Promise<void> {
+  /** Null: the row is kept for its group, so the caller need not wait. */
+  add(row: Row): Promise<void> | null {
     this.#group.push(row)
     this.rows++
     for (const cell of row) if (typeof cell === 'string') this.#grouped += cell.length
-    if (this.#group.length === GROUP_ROWS || this.#grouped > GROUP_CHARACTERS) await this.#flush()
+    if (this.#group.length === GROUP_ROWS || this.#grouped > GROUP_CHARACTERS) return this.#flush()
+    return null
   }
 
   /** Gives the file its name. Returns its SHA-256. */

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { beside } from '../../../adapters/threads/first-message.ts'
+import { beside, threadEnv } from '../../../adapters/threads/first-message.ts'
 import { ExportError, errorOf } from './export-error.ts'
 import type { AskedLines, Exported, ExportWork, FromThread, Piece, ToThread } from './thread-protocol.ts'
 
@@ -14,7 +14,7 @@ export async function runExport(work: ExportWork, source: ExportSource, signal?:
   signal?.throwIfAborted()
   if (work.tables && work.format === 'cloudevents')
     throw new ExportError('EXPORT_FORMAT', 'cloudevents is a format of events; export tables in another format')
-  const thread = new Worker(beside(import.meta.url, 'worker'), { workerData: work, env: {}, execArgv: [] })
+  const thread = new Worker(beside(import.meta.url, 'worker'), { workerData: work, env: threadEnv(), execArgv: [] })
   const lines = new Lines(source, (message) => thread.postMessage(message))
   let leave = () => {}
   try {

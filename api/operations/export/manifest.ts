@@ -6,7 +6,6 @@ import { syncNames } from '../../../adapters/files/durable.ts'
 import { type FileLock, tryHold } from '../../../adapters/files/exclusive.ts'
 import { makeFolder } from '../../../adapters/files/folders.ts'
 import { parseCursor } from '../../../domain/log/cursor.ts'
-import { publicTables } from '../../../projections/engine/queries/table-rows.ts'
 import { EXPORT_SCHEMA } from './event-row.ts'
 import { ExportError } from './export-error.ts'
 
@@ -53,12 +52,16 @@ const LOCK = '_lock'
 /** The beginning of every manifest. */
 const BEGINNING = '{"keepup":"export","schema":'
 
-/** The names of the files that an export in this format writes, also of unfinished ones. */
-function namesOf(format: ExportFormat): RegExp {
+/** Whether an export in this format writes a file of this name, also unfinished. */
+async function isExported(file: string, format: ExportFormat): Promise<boolean> {
   const ending = endingOf(format)
-  const tables = publicTables().map(({ name }) => name)
   const part = `events/day=\\d{4}-\\d{2}-\\d{2}/part-(?:\\d+\\.tmp|\\d+-\\d+\\.${ending}(?:\\.tmp)?)`
-  return new RegExp(`^(?:${part}|tables/(?:${tables.join('|')})\\.(?:tmp|${ending}))$`)
+  if (new RegExp(`^${part}$`).test(file)) return true
+  const [, table] = new RegExp(`^tables/(\\w+)\\.(?:tmp|${ending})$`).exec(file) ?? []
+  if (table === undefined) return false
+  // The names of the tables load every kind of stream. Only a file without a line needs them.
+  const { publicTables } = await import('../../../projections/engine/queries/table-rows.ts')
+  return publicTables().some(({ name }) => name === table)
 }
 
 /**
@@ -96,7 +99,7 @@ export class ExportFolder {
     const folder = new ExportFolder(path, format, lock)
     try {
       folder.#read()
-      folder.#sweep()
+      await folder.#sweep()
       return folder
     } catch (error) {
       lock.release()
@@ -183,14 +186,13 @@ export class ExportFolder {
   }
 
   /** Removes files of exports that have no line. */
-  #sweep(): void {
-    const ours = namesOf(this.format)
+  async #sweep(): Promise<void> {
     for (const folder of ['events', 'tables']) {
       if (!existsSync(join(this.path, folder))) continue
       for (const entry of readdirSync(join(this.path, folder), { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name)
         const file = relative(this.path, path).replaceAll(sep, '/')
-        if (entry.isFile() && ours.test(file) && !this.#lines.has(file)) rmSync(path)
+        if (entry.isFile() && !this.#lines.has(file) && (await isExported(file, this.format))) rmSync(path)
       }
     }
   }

@@ -88,7 +88,7 @@ class EventsWriter {
         part.cursor = line.cursor
         if (line.touches !== undefined) {
           part.erasure = line.position
-          for (const { file } of this.#touched(line)) part.touched.add(file)
+          this.#touch(part, line)
         }
       }
       if (part !== null) {
@@ -117,11 +117,11 @@ class EventsWriter {
     if (isFirst) throw new ExportError('EXPORT_BROKEN', 'the log answered nothing; run the export again')
   }
 
-  /** The parts that were written before an erasure, and have events whose payload it changed. */
-  #touched({ position, touches = [] }: EventLine): readonly Part[] {
-    return this.#folder.parts.filter(
-      ({ first, last, seen }) => seen < position && touches.some(([from, to]) => from <= last && to >= first),
-    )
+  /** Adds the parts that were written before an erasure, and have events whose payload it changed. */
+  #touch({ touched }: OpenPart, { position, touches = [] }: EventLine): void {
+    for (const { file, first, last, seen } of this.#folder.parts)
+      if (seen < position && !touched.has(file) && touches.some(([from, to]) => from <= last && to >= first))
+        touched.add(file)
   }
 
   #row(line: EventLine): Row {

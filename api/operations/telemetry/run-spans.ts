@@ -4,6 +4,7 @@ import { type RunSpans, runSpans, type Span, type SpanOptions } from '../../../d
 import { external } from '../../../domain/external/aggregate.ts'
 import { ExternalSpans } from '../../../domain/external/telemetry.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
+import { LogError, type LogErrorCode } from '../../../domain/log/errors.ts'
 import { agentStream, externalStream } from '../../../domain/log/ids.ts'
 import { idOf, kindOf } from '../../../domain/log/owner.ts'
 import { spanIdOf } from '../../../domain/log/trace-ids.ts'
@@ -23,11 +24,32 @@ interface Member {
   readonly parentSpanId: string | null
 }
 
+export interface RunSpansOptions extends SpanOptions {
+  /** Called for a stream whose later events cannot be read. */
+  onDamaged?(stream: string, error: LogError): void
+}
+
+/** Codes of bodies and streams that no later attempt can read. */
+const DAMAGE: ReadonlySet<string> = new Set<LogErrorCode>([
+  'BLOB_MISSING',
+  'LOG_CORRUPT',
+  'UNKNOWN_EVENT',
+  'BODY_ERASED',
+])
+
+/** Whether this is an error of a body or a stream that no later attempt can read. */
+export const isDamage = (error: unknown): error is LogError => error instanceof LogError && DAMAGE.has(error.code)
+
 /**
  * The spans of a run and its agents, in batches: those of ended operations, and one for each agent. The log alone decides
- * them, so a second export of an ended run gives the same spans. Rejects with 404 for an unknown run.
+ * them, so a second export of an ended run gives the same spans. A damaged stream gives the spans before its damage, and
+ * the last span names it. Rejects with 404 for an unknown run, and if the first event of the run is damaged.
  */
-export async function* spansOfRun(s: Needed, runId: string, options: SpanOptions): AsyncGenerator<readonly Span[]> {
+export async function* spansOfRun(
+  s: Needed,
+  runId: string,
+  { onDamaged, ...options }: RunSpansOptions,
+): AsyncGenerator<readonly Span[]> {
   const root = await streamOfAgent(s.log, runId)
   const first = root === null ? null : await firstHeader(s, root)
   if (root === null || first?.runId !== runId) throw notFound('run', runId, 'GET /v1/runs lists the runs')
@@ -35,9 +57,15 @@ export async function* spansOfRun(s: Needed, runId: string, options: SpanOptions
   const workflow = spanIdOf(`run ${runId}`)
   const due: Member[] = [{ stream: root, parentSpanId: null }]
   const whole = { start: Number.POSITIVE_INFINITY, end: 0, agents: 0 }
+  const damaged: string[] = []
   let rootSpan: Span | null = null
   for (let member = due.shift(); member !== undefined; member = due.shift()) {
-    const agent = yield* spansOfAgent(s, run, member, due)
+    const { agent, damage } = yield* spansOfAgent(s, run, member, due)
+    if (damage !== null) {
+      if (agent === null && member.stream === root) throw damage
+      damaged.push(member.stream)
+      onDamaged?.(member.stream, damage)
+    }
     if (agent === null) continue
     whole.agents += 1
     whole.start = Math.min(whole.start, agent.start)
@@ -46,46 +74,60 @@ export async function* spansOfRun(s: Needed, runId: string, options: SpanOptions
     else yield [agent]
   }
   if (rootSpan === null) return
-  if (whole.agents === 1) {
-    yield [{ ...rootSpan, parentSpanId: run.parentSpanId }]
-    return
-  }
-  yield [{ ...rootSpan, parentSpanId: workflow, links: rootSpan.links.filter((one) => one !== run.link) }]
-  yield [workflowSpan(run, rootSpan, workflow, whole)]
+  const isTree = whole.agents > 1
+  if (isTree) yield [{ ...rootSpan, parentSpanId: workflow, links: rootSpan.links.filter((one) => one !== run.link) }]
+  const last = isTree ? workflowSpan(run, rootSpan, workflow, whole) : { ...rootSpan, parentSpanId: run.parentSpanId }
+  const { attributes } = last
+  yield [damaged.length === 0 ? last : { ...last, attributes: { ...attributes, 'keepup.damaged_streams': damaged } }]
 }
 
-/** Yields the spans of an agent's calls, adds its children to `due`, and returns the span of the agent. */
+interface AgentRead {
+  /** The span of the agent; null: it has no readable event. */
+  readonly agent: Span | null
+  /** The error that ended the reading; null: everything was read. */
+  readonly damage: LogError | null
+}
+
+/** Yields the spans of an agent's calls, and adds its children to `due`. */
 async function* spansOfAgent(
   s: Needed,
   run: RunSpans,
   { stream, parentSpanId }: Member,
   due: Member[],
-): AsyncGenerator<readonly Span[], Span | null> {
+): AsyncGenerator<readonly Span[], AgentRead> {
   if (kindOf(stream) === 'external') {
     const spans = new ExternalSpans(run)
-    yield* added(streamHistory(s, external, stream), (event) => spans.add(event))
-    return spans.end(parentSpanId)
+    const damage = yield* added(streamHistory(s, external, stream), (event) => spans.add(event))
+    return { agent: spans.end(parentSpanId), damage }
   }
   const spans = new AgentSpans(run, stream)
-  yield* added(history(s, idOf(stream), { types: spanTypes(run.content) }), (event) => spans.add(event))
+  const read = history(s, idOf(stream), { types: spanTypes(run.content) })
+  const damage = yield* added(read, (event) => spans.add(event))
   for (const child of spans.children) {
     const name = child.isExternal ? externalStream(child.agentId) : agentStream(child.agentId)
     due.push({ stream: name, parentSpanId: spans.parentOf(child) })
   }
-  return spans.end(parentSpanId)
+  return { agent: spans.end(parentSpanId), damage }
 }
 
+/** Returns the error of a damaged page, after the pages before it. */
 async function* added<Event extends StreamEvent>(
   pages: AsyncIterable<readonly Remembered<Event>[]>,
   add: (event: Event & { id: string; stream: string; erased: boolean }) => readonly Span[],
-): AsyncGenerator<readonly Span[]> {
-  for await (const page of pages) {
-    const spans: Span[] = []
-    for (const { event, recorded } of page) {
-      const { id, header, erased = false } = recorded
-      for (const span of add({ ...event, id, stream: header.stream, erased })) spans.push(span)
+): AsyncGenerator<readonly Span[], LogError | null> {
+  try {
+    for await (const page of pages) {
+      const spans: Span[] = []
+      for (const { event, recorded } of page) {
+        const { id, header, erased = false } = recorded
+        for (const span of add({ ...event, id, stream: header.stream, erased })) spans.push(span)
+      }
+      if (spans.length > 0) yield spans
     }
-    if (spans.length > 0) yield spans
+    return null
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return error
   }
 }
 

@@ -2,7 +2,7 @@ import { type OtlpAnswer, otlpUrl, postOtlp, unsent } from '../../../adapters/we
 import type { Span } from '../../../domain/calls/telemetry.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { LogError, type LogErrorCode } from '../../../domain/log/errors.ts'
+import { LogError } from '../../../domain/log/errors.ts'
 import type { BlobStore, Clock, EventLog, Positions, Random, Vault } from '../../../domain/ports/index.ts'
 import { within } from '../../../domain/stream/runtime/time-limit.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
@@ -11,7 +11,7 @@ import type { ConsumerReader } from '../../operations/consumers/reader.ts'
 import { shownBody } from '../../operations/events/body.ts'
 import { Problem } from '../../operations/problem.ts'
 import { type SpanBatch, spanBatches } from '../../operations/telemetry/otlp-traces.ts'
-import { spansOfRun } from '../../operations/telemetry/run-spans.ts'
+import { isDamage, spansOfRun } from '../../operations/telemetry/run-spans.ts'
 import type { TelemetrySending, TelemetryState } from '../../operations/telemetry/services.ts'
 import type { TelemetrySettings } from '../config/settings.ts'
 
@@ -205,11 +205,13 @@ export class TelemetryExport implements TelemetrySending {
     }
   }
 
-  /** The spans of a run that are not `taken`. They end at a body that is damaged or erased. */
+  /** The spans of a run that are not `taken`. Those of an agent end at a body that is damaged or erased. */
   async *#batches(settings: TelemetrySettings, runId: string, taken: ReadonlySet<string>): AsyncGenerator<SpanBatch> {
     const { log, blobs, warn } = this.#parts
+    const onDamaged = (stream: string, { message }: LogError) =>
+      warn(`the spans of ${stream} of the run ${runId}: ${message}; the later ones are left out`)
     try {
-      yield* spanBatches(log.logId, without(taken, spansOfRun({ log, blobs }, runId, settings)))
+      yield* spanBatches(log.logId, without(taken, spansOfRun({ log, blobs }, runId, { ...settings, onDamaged })))
     } catch (error) {
       if (!isUnreadable(error)) throw error
       warn(`the spans of ${runId}: ${error.message}; they are left out`)
@@ -254,17 +256,9 @@ export class TelemetryExport implements TelemetrySending {
 const noteOf = (held: { readonly note: string | null } | null): Note =>
   held?.note ? { ...NO_NOTE, ...(JSON.parse(held.note) as Partial<Note>) } : NO_NOTE
 
-/** Codes of bodies and streams that no later attempt can read. */
-const UNREADABLE: ReadonlySet<string> = new Set<LogErrorCode | 'NOT_FOUND'>([
-  'BLOB_MISSING',
-  'LOG_CORRUPT',
-  'UNKNOWN_EVENT',
-  'BODY_ERASED',
-  'NOT_FOUND',
-])
-
+/** Whether no later attempt can read these spans. */
 const isUnreadable = (error: unknown): error is LogError | Problem =>
-  (error instanceof LogError || error instanceof Problem) && UNREADABLE.has(error.code)
+  isDamage(error) || (error instanceof Problem && error.code === 'NOT_FOUND')
 
 async function* without(taken: ReadonlySet<string>, pages: AsyncIterable<readonly Span[]>) {
   for await (const spans of pages) yield spans.filter(({ spanId }) => !taken.has(spanId))

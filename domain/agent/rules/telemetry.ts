@@ -65,6 +65,8 @@ export class AgentSpans {
   /** By call: its last span. Only calls that started an agent. */
   readonly #delegations = new Map<string, string | null>()
   #birth: Event | null = null
+  /** Null: the agent has no event yet. */
+  #spanId: string | null = null
   readonly #births = new Map<string, Event>()
   #spec: AgentSpec | null = null
   #last: Event | null = null
@@ -91,21 +93,16 @@ export class AgentSpans {
     this.#calls = () => {
       this.#callSpans ??= new CallSpans(
         run,
-        this.spanId ?? '',
+        this.#spanId ?? '',
         ({ revision, block }) => this.#answers.get(revision)?.[block],
       )
       return this.#callSpans
     }
   }
 
-  /** Null: the agent has no event yet. */
-  get spanId(): string | null {
-    return this.#birth && spanIdOf(this.#birth.id)
-  }
-
   /** The span that a child belongs to: that of the call, or of the agent while the call is open. */
   parentOf({ toolCallId }: SpannedChild): string {
-    return this.#delegations.get(toolCallId) ?? this.spanId ?? ''
+    return this.#delegations.get(toolCallId) ?? this.#spanId ?? ''
   }
 
   /** The spans that end with an event. */
@@ -113,7 +110,10 @@ export class AgentSpans {
     if (event.revision === 0) this.#births.set(event.stream, event)
     this.#remember(event)
     if (event.stream !== this.#stream) return []
-    this.#birth ??= event
+    if (this.#birth === null) {
+      this.#birth = event
+      this.#spanId = spanIdOf(event.id)
+    }
     if (this.#ended === null) this.#last = event
     if (event.type === 'child_delegated') this.#delegated(event)
     if (isCallEvent(event)) {
@@ -137,7 +137,7 @@ export class AgentSpans {
     const { usage, nanoDollars } = this.#spent
     const isRoot = birth.agentId === run.runId
     return {
-      ...{ traceId: run.traceId, spanId: spanIdOf(birth.id), parentSpanId },
+      ...{ traceId: run.traceId, spanId: this.#spanId!, parentSpanId },
       name: `invoke_agent ${name}`,
       kind: 'internal',
       start: birth.at,
@@ -319,7 +319,7 @@ export class AgentSpans {
     const system = run.content && isTurn ? this.#system : null
     if (isTurn) this.#system = null
     return {
-      ...{ traceId: run.traceId, spanId: spanIdOf(start.id), parentSpanId: this.spanId },
+      ...{ traceId: run.traceId, spanId: spanIdOf(start.id), parentSpanId: this.#spanId },
       name: `chat ${model}`,
       kind: 'client',
       ...{ start: start.at, end: Math.max(start.at, event.at) },

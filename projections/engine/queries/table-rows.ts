@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { Database } from '../schema/database.ts'
+import { dialectOf } from '../schema/dialect.ts'
 import { specOf, type TableName, tableNames } from '../schema/tables.ts'
 import { progressOf } from '../store/store.ts'
 
@@ -10,17 +11,14 @@ type Cell = string | number | null
 export interface TableShape {
   readonly name: string
   readonly columns: Readonly<Record<string, 'text' | 'integer' | 'real'>>
-  /** Columns that order the rows, and identify each. */
+  /** Columns that order the rows. A view has none: its rows would first have to be sorted. */
   readonly key: readonly string[]
 }
 
 type ViewName = Exclude<keyof Database, TableName | 'position' | 'streams' | 'event_rows'>
 type TypeOf<V> = Exclude<V, null> extends string ? 'text' : 'integer' | 'real'
 type ViewShapes = {
-  readonly [V in ViewName]: {
-    readonly columns: { readonly [C in keyof Database[V]]: TypeOf<Database[V][C]> }
-    readonly key: readonly (keyof Database[V] & string)[]
-  }
+  readonly [V in ViewName]: { readonly [C in keyof Database[V]]: TypeOf<Database[V][C]> }
 }
 
 const USE = { tokens: 'integer', nano_dollars: 'integer', agents: 'integer' } as const
@@ -32,67 +30,45 @@ const uses = <P extends string>(prefix: P) =>
 
 const VIEWS: ViewShapes = {
   agent_lineage: {
-    columns: {
-      ...{ id: 'text', run_id: 'text', parent_agent_id: 'text', role: 'text', status: 'text', depth: 'integer' },
-      ...{ created_at: 'text', completed_at: 'text', usage_input_tokens: 'integer', usage_output_tokens: 'integer' },
-      ...{ usage_cost: 'real', code: 'text', turn: 'integer', step: 'integer', revision: 'integer' },
-      ...{ nano_dollars: 'integer', in_doubt_tokens: 'integer', in_doubt_nano_dollars: 'integer' },
-      ...{ unpriced_calls: 'integer', incomplete_from: 'integer', backend: 'text', ungoverned: 'integer' },
-    },
-    key: ['id'],
+    ...{ id: 'text', run_id: 'text', parent_agent_id: 'text', role: 'text', status: 'text', depth: 'integer' },
+    ...{ created_at: 'text', completed_at: 'text', usage_input_tokens: 'integer', usage_output_tokens: 'integer' },
+    ...{ usage_cost: 'real', code: 'text', turn: 'integer', step: 'integer', revision: 'integer' },
+    ...{ nano_dollars: 'integer', in_doubt_tokens: 'integer', in_doubt_nano_dollars: 'integer' },
+    ...{ unpriced_calls: 'integer', incomplete_from: 'integer', backend: 'text', ungoverned: 'integer' },
   },
   agent_lineage_totals: {
-    columns: {
-      ...{ id: 'text', run_id: 'text', agents: 'integer', total_input_tokens: 'integer' },
-      ...{ total_output_tokens: 'integer', total_nano_dollars: 'integer', total_cost: 'real' },
-      ...{ in_doubt_tokens: 'integer', in_doubt_nano_dollars: 'integer' },
-    },
-    key: ['id'],
+    ...{ id: 'text', run_id: 'text', agents: 'integer', total_input_tokens: 'integer' },
+    ...{ total_output_tokens: 'integer', total_nano_dollars: 'integer', total_cost: 'real' },
+    ...{ in_doubt_tokens: 'integer', in_doubt_nano_dollars: 'integer' },
   },
   agent_budgets: {
-    columns: {
-      ...{ id: 'text', run_id: 'text' },
-      ...uses('budget'),
-      ...uses('spent'),
-      ...uses('reserved'),
-      ...uses('uncertain'),
-    },
-    key: ['id'],
+    ...{ id: 'text', run_id: 'text' },
+    ...uses('budget'),
+    ...uses('spent'),
+    ...uses('reserved'),
+    ...uses('uncertain'),
   },
   artifacts: {
-    columns: {
-      ...{ id: 'text', run_id: 'text', agent_id: 'text', checkpoint_id: 'text', artifact_type: 'text', path: 'text' },
-      ...{ content: 'text', metadata: 'text', created_at: 'text', artifact_id: 'text', title: 'text' },
-      ...{
-        claimed: 'integer',
-        tool_call_id: 'text',
-        revision: 'integer',
-        position: 'integer',
-        registered_with: 'text',
-      },
+    ...{ id: 'text', run_id: 'text', agent_id: 'text', checkpoint_id: 'text', artifact_type: 'text', path: 'text' },
+    ...{ content: 'text', metadata: 'text', created_at: 'text', artifact_id: 'text', title: 'text' },
+    ...{
+      claimed: 'integer',
+      tool_call_id: 'text',
+      revision: 'integer',
+      position: 'integer',
+      registered_with: 'text',
     },
-    key: ['id'],
   },
   checkpoint_facts: {
-    columns: {
-      ...{ agent_id: 'text', revision: 'integer', step: 'integer', input: 'integer', output: 'integer' },
-      nano_dollars: 'integer',
-    },
-    key: ['agent_id', 'revision'],
+    ...{ agent_id: 'text', revision: 'integer', step: 'integer', input: 'integer', output: 'integer' },
+    nano_dollars: 'integer',
   },
-  waiting: {
-    columns: { run_id: 'text', agent_id: 'text', reason: 'text', tool_call_id: 'text' },
-    // The view has few rows. Rows with a null in their key cannot be compared, so one page has all rows.
-    key: [],
-  },
+  waiting: { run_id: 'text', agent_id: 'text', reason: 'text', tool_call_id: 'text' },
   call_decisions: {
-    columns: {
-      ...{ call_id: 'text', run_id: 'text', agent_id: 'text', tool: 'text', effect: 'text', decision: 'text' },
-      ...{ method: 'text', rule: 'text', principal: 'text', claimed: 'integer', policy_hash: 'text' },
-      ...{ shown_hash: 'text', needed: 'integer', asked_at: 'text', decided_at: 'text' },
-      ...{ first_revision: 'integer', position: 'integer' },
-    },
-    key: ['agent_id', 'call_id'],
+    ...{ call_id: 'text', run_id: 'text', agent_id: 'text', tool: 'text', effect: 'text', decision: 'text' },
+    ...{ method: 'text', rule: 'text', principal: 'text', claimed: 'integer', policy_hash: 'text' },
+    ...{ shown_hash: 'text', needed: 'integer', asked_at: 'text', decided_at: 'text' },
+    ...{ first_revision: 'integer', position: 'integer' },
   },
 }
 
@@ -103,34 +79,53 @@ export const publicTables = (): readonly TableShape[] => [
     const types = Object.entries(columns).map(([column, type]) => [column, type.replace('!', '')])
     return { name, columns: Object.fromEntries(types) as TableShape['columns'], key }
   }),
-  ...Object.entries(VIEWS as Readonly<Record<string, Omit<TableShape, 'name'>>>).map(([name, shape]) => ({
-    name,
-    ...shape,
-  })),
+  ...Object.entries<TableShape['columns']>(VIEWS).map(([name, columns]) => ({ name, columns, key: [] })),
 ]
 
-/** The rows of a table in the order of its key, in pages. Each row has the cells in the order of the columns. */
+/**
+ * The rows of a table in pages, each row with its cells in the order of the columns. The database runs one statement: a
+ * statement per page would compute a whole view for every page. `db`: a transaction, which runs no other statement until
+ * the last page.
+ */
 export async function* tableRows(
   db: Kysely<Database>,
   { name, columns, key }: TableShape,
   limit = 2_000,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   const names = Object.keys(columns)
-  const refs = sql.join(key.map((one) => sql.ref(one)))
-  const all = sql.join(names.map((one) => sql.ref(one)))
-  const page = async (after: readonly Cell[] | null) => {
-    const later = after === null ? sql`` : sql`where (${refs}) > (${sql.join(after)})`
-    const paged = key.length === 0 ? sql`` : sql`${later} order by ${refs} limit ${limit}`
-    const query = sql<Readonly<Record<string, Cell>>>`select ${all} from ${sql.table(name)} ${paged}`
-    return (await query.execute(db)).rows
+  const tables = db as unknown as Kysely<Readonly<Record<string, RowOf>>>
+  let query = tables.selectFrom(name).select(names)
+  for (const one of key) query = query.orderBy(one)
+  let page: (readonly Cell[])[] = []
+  for await (const row of rowsOf(db, query, limit)) {
+    page.push(names.map((column) => row[column] ?? null))
+    if (page.length < limit) continue
+    yield page
+    page = []
   }
-  for (let after: readonly Cell[] | null = null; ; ) {
-    const rows = await page(after)
-    if (rows.length > 0) yield rows.map((row) => names.map((column) => row[column] ?? null))
-    const last = rows.at(-1)
-    if (last === undefined || key.length === 0 || rows.length < limit) return
-    after = key.map((column) => last[column] ?? null)
+  if (page.length > 0) yield page
+}
+
+type RowOf = Readonly<Record<string, Cell>>
+
+/** The rows of one statement. Kysely streams rows of PostgreSQL only with a package, so the cursor is SQL. */
+async function* rowsOf(
+  db: Kysely<Database>,
+  query: SelectQueryBuilder<Readonly<Record<string, RowOf>>, string, RowOf>,
+  limit: number,
+): AsyncGenerator<RowOf> {
+  if (dialectOf(db).name === 'sqlite') {
+    yield* query.stream()
+    return
   }
+  await sql`declare table_rows no scroll cursor for ${query}`.execute(db)
+  for (let isLast = false; !isLast; ) {
+    const { rows } = await sql<RowOf>`fetch ${sql.lit(limit)} from table_rows`.execute(db)
+    isLast = rows.length < limit
+    yield* rows
+  }
+  // Otherwise the end of the transaction closes the cursor.
+  await sql`close table_rows`.execute(db)
 }
 
 /** The position that the tables show in this transaction. */

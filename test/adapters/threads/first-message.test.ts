@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { enableCompileCache, getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { firstMessage } from '../../../adapters/threads/first-message.ts'
@@ -16,6 +17,18 @@ test('gives the first message, and ends the thread, which would go on', async ()
     'parentPort.on("message", () => {}); parentPort.postMessage(workerData + 1); parentPort.postMessage(0)',
   )
   expect(await firstMessage(file, 41, never)).toBe(42)
+})
+
+test('a thread uses the cache of compiled code, and gets no other variable', async () => {
+  process.env.NAME_OF_A_SECRET = 'a secret'
+  onTestFinished(() => {
+    delete process.env.NAME_OF_A_SECRET
+  })
+  enableCompileCache(tempFolder())
+  const file = thread(
+    'const { getCompileCacheDir } = process.getBuiltinModule("node:module"); parentPort.postMessage([getCompileCacheDir(), Object.keys(process.env)])',
+  )
+  expect(await firstMessage(file, null, never)).toEqual([getCompileCacheDir(), ['NODE_COMPILE_CACHE']])
 })
 
 test('is given up also where the thread waits within a call of the system, which does not end with it', async () => {

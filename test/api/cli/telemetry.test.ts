@@ -1,5 +1,5 @@
 // @module-tag git
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { collector, spansOf } from '../../support/telemetry/collector.ts'
@@ -68,4 +68,41 @@ test('telemetry sends over http to this machine only, and takes no malformed hea
   const { url, got } = await collector()
   expect((await look('telemetry', run, '--to', url, '--header', 'no value')).err).toContain('write name=value')
   expect(got).toEqual([])
+})
+
+test('doctor names the collector of the settings, its failure and its last success', async () => {
+  const data = join(root, 'sending')
+  mkdirSync(data, { mode: 0o700 })
+  const { url, answer } = await collector((response) => void response.writeHead(503).end())
+  writeFileSync(join(data, 'keepup.json'), JSON.stringify({ telemetry: { url } }))
+  const checked = async () => {
+    const { out } = await look('--data', data, 'doctor', '-o', 'json')
+    return (JSON.parse(out) as { check: string }[]).find(({ check }) => check === 'telemetry')
+  }
+  await look('--data', data, 'run', 'finish eight', '--no-workspace')
+  const [found, todo] = [`${url}: no spans sent yet, `, 'make the collector of "telemetry"'].map((text) =>
+    expect.stringContaining(text),
+  )
+  await expect.poll(checked).toMatchObject({ state: 'warning', found, todo })
+  await expect.poll(checked).toMatchObject({ found: expect.stringContaining('; it answers 503') })
+  answer.with = (response) => void response.writeHead(200).end('{}')
+  await look('--data', data, 'run', 'finish nine', '--no-workspace')
+  await expect
+    .poll(checked)
+    .toMatchObject({ state: 'ok', found: expect.stringMatching(/: last spans 2.*, \d+ events/) })
+  expect((await look('doctor', '-o', 'json')).out).not.toContain('"telemetry"')
+})
+
+test('consumers remove removes the consumer of telemetry once its setting is gone', async () => {
+  const data = join(root, 'sent')
+  mkdirSync(data, { mode: 0o700 })
+  const { url } = await collector()
+  const file = join(data, 'keepup.json')
+  writeFileSync(file, JSON.stringify({ telemetry: { url } }))
+  await look('--data', data, 'run', 'finish ten', '--no-workspace')
+  const remove = () => look('--data', data, 'consumers', 'remove', 'keepup.telemetry')
+  expect(await remove()).toMatchObject({ code: 2, err: expect.stringContaining('remove the setting') })
+  writeFileSync(file, '{}')
+  expect(await remove()).toMatchObject({ code: 0 })
+  expect((await look('--data', data, 'consumers', '-o', 'json')).out).not.toContain('keepup.telemetry')
 })

@@ -289,28 +289,38 @@ test('HTTP answers with the same rows', async () => {
   expect(code).toBe('CURSOR_INVALID')
 })
 
+/** The lines of erasures in a stream with events at these positions, and how many events were read for them. */
+async function linesOf(positions: readonly number[], erasures: readonly number[]) {
+  const [one] = await eventsIn(services)
+  const all = [...positions, ...erasures].sort((a, b) => a - b)
+  const stream = all.map((position, revision) => {
+    const type = erasures.includes(position) ? ERASED_FACT : 'asked'
+    return { ...one!, position, header: { ...one!.header, revision, type } }
+  })
+  let read = 0
+  const log: typeof services.log = Object.assign(Object.create(services.log), {
+    headCursor: async () => ({ ...(await services.log.headCursor()), position: all.at(-1) }),
+    async *readAll() {
+      yield stream.filter(({ header }) => header.type === ERASED_FACT)
+    },
+    async *read(_: string, { from = 0, limit = 0 }) {
+      for (let n = from; n < from + limit; n += 100) {
+        const page = stream.slice(n, Math.min(n + 100, from + limit))
+        read += page.length
+        yield page
+      }
+    },
+  })
+  const text: string[] = []
+  for await (const piece of eventLines({ log, blobs: services.blobs }, null)) text.push(piece)
+  const [, ...lines] = text.join('').trimEnd().split('\n')
+  return { lines: lines.map((line) => JSON.parse(line) as EventLine), read }
+}
+
 test('an erasure names few ranges, each earlier event is in one', async () => {
   const erasureAfter = async (positions: readonly number[]) => {
-    const [one] = await eventsIn(services)
-    const event = (position: number, revision: number, kind: string) => ({
-      ...one!,
-      position,
-      header: { ...one!.header, revision, type: kind },
-    })
-    const earlier = positions.map((position, n) => event(position, n, 'asked'))
-    const last = event(positions.at(-1)! + 1, positions.length, ERASED_FACT)
-    const log: typeof services.log = Object.assign(Object.create(services.log), {
-      headCursor: async () => ({ ...(await services.log.headCursor()), position: last.position }),
-      async *readAll() {
-        yield [last]
-      },
-      async *read() {
-        for (let n = 0; n < earlier.length; n += 100) yield earlier.slice(n, n + 100)
-      },
-    })
-    const text: string[] = []
-    for await (const piece of eventLines({ log, blobs: services.blobs }, null)) text.push(piece)
-    return JSON.parse(text.join('').trimEnd().split('\n')[1]!) as EventLine
+    const { lines } = await linesOf(positions, [positions.at(-1)! + 1])
+    return lines[0]!
   }
   const sparse = Array.from({ length: 5_000 }, (_, n) => 10 + n * 3 + (n % 7 === 0 ? 1 : 0))
   const { touches } = await erasureAfter(sparse)
@@ -322,4 +332,13 @@ test('an erasure names few ranges, each earlier event is in one', async () => {
     [9, 10],
     [20, 20],
   ])
+})
+
+test('a stream with many erasures is read once', async () => {
+  const positions = Array.from({ length: 600 }, (_, n) => 10 + n * 2)
+  const erasures = Array.from({ length: 50 }, (_, n) => 111 + n * 20)
+  const { lines, read } = await linesOf(positions, erasures)
+  expect(lines).toHaveLength(erasures.length)
+  for (const { position, touches } of lines) expect(touches!.at(-1)![1]).toBe(position - 1)
+  expect(read).toBeLessThan(positions.length + erasures.length)
 })

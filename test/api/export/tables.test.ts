@@ -10,7 +10,7 @@ import { localSource } from '../../../api/operations/export/local-source.ts'
 import { type ExportFormat, FORMATS } from '../../../api/operations/export/manifest.ts'
 import { tableLines } from '../../../api/operations/export/table-lines.ts'
 import { PROOF_STREAM } from '../../../domain/proof/kind.ts'
-import { publicTables, tableRows } from '../../../projections/engine/queries/table-rows.ts'
+import { publicTables } from '../../../projections/engine/queries/table-rows.ts'
 import { filesIn, manifestOf, plainRow, type ReadRow, rowsOf } from '../../support/exports/read-back.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { openWorld } from '../support/http.ts'
@@ -82,20 +82,6 @@ describe.each(FORMATS.filter((one) => one !== 'cloudevents'))('as %s', (format) 
       expect([table, sorted(rows)]).toEqual([table, sorted(await selected(table))])
     }
   })
-})
-
-test('pages of any size give each row once', async () => {
-  const paged = (limit: number) =>
-    services.read.rowsApart(async (db) => {
-      const all: unknown[] = []
-      for (const shape of publicTables())
-        for await (const rows of tableRows(db, shape, limit)) for (const row of rows) all.push([shape.name, row])
-      return all
-    })
-  const whole = await paged(2_000)
-  expect(whole.length).toBeGreaterThan(20)
-  expect(await paged(1)).toEqual(whole)
-  expect(await paged(2)).toEqual(whole)
 })
 
 test('the tables show one position while the log grows, and other readers do not wait', async () => {

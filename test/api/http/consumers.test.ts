@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { SseReader } from '../../../adapters/web/sse-reader.ts'
 import { parseCursor } from '../../../domain/log/cursor.ts'
 import { bodyOf, eventsIn, openWorld } from '../support/http.ts'
@@ -156,7 +156,7 @@ test('names of keepup’s own consumers are refused', async () => {
   const path = `/v1/consumers/${name}`
   const position = (await world.services.consumers.get(name)).head
   const answers = [
-    ...[await put(name), await put('keepup.other'), await ask('GET', `${path}/events`), await ask('DELETE', path)],
+    ...[await put(name), await put('keepup.other'), await ask('GET', `${path}/events`)],
     await ask('POST', `${path}/ack`, { body: { position, epoch } }),
   ]
   for (const answer of answers) {
@@ -164,6 +164,17 @@ test('names of keepup’s own consumers are refused', async () => {
     expect(JSON.stringify(await bodyOf(answer))).toContain('are for readers of keepup itself')
   }
   expect(await world.services.consumers.get(name)).toMatchObject({ epoch, position: null })
+  expect(await bodyOf(await ask('DELETE', path))).toEqual({ name })
+  expect((await ask('DELETE', path)).status).toBe(404)
+})
+
+test('the consumer of the setting `telemetry` stays while the setting has a collector', async () => {
+  const settings = { telemetry: { url: 'http://127.0.0.1:9' } }
+  const sending = await openWorld({ settings })
+  onTestFinished(() => sending.close())
+  const path = '/v1/consumers/keepup.telemetry'
+  const answer = await sending.ask('DELETE', path)
+  expect(await bodyOf(answer)).toMatchObject({ status: 400, detail: expect.stringContaining('remove the setting') })
 })
 
 test('what does not fit is refused', async () => {

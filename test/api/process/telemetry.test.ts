@@ -6,6 +6,7 @@ import { ConfigSchema } from '../../../api/process/config/settings.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
 import { type PreparingHost, prepareServices } from '../../../api/process/host/start-services.ts'
 import { CONSUMER, TelemetryExport } from '../../../api/process/telemetry/telemetry-export.ts'
+import type { Span } from '../../../domain/calls/telemetry.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { newestOf, recorded } from '../../support/golden/files.ts'
@@ -232,15 +233,49 @@ test('a run that cannot be read now is sent later', async () => {
   expect(spans().map(({ spanId }) => spanId)).toEqual((await spansIn(it, 'root')).map(({ spanId }) => spanId))
 })
 
-test('a damaged run is left out, and the next one is sent', async () => {
+test('a run that is damaged after its start gives the span of its start, and the next one is sent', async () => {
   const { url, spans } = await collector()
   const it = world({ url, log: new FailingLog(new LogError('LOG_CORRUPT', 'a body was altered'), 1e9) })
   const { sending } = await it.start()
   await it.append(TREE)
   await it.handled(sending)
-  expect([it.warnings, spans()]).toEqual([['the spans of root: a body was altered; they are left out'], []])
+  expect(it.warnings).toEqual([
+    'the spans of agent-root of the run root: a body was altered; the later ones are left out',
+  ])
+  expect(spans().map(({ name }) => name)).toEqual(['invoke_agent keepup'])
   await it.append(textOf('approvals'))
   await eventually(() => expect(spans().some(({ name }) => name === 'execute_tool put')).toBe(true))
+})
+
+test('a damaged agent gives its spans before the damage and is named, and the other agents give all of theirs', async () => {
+  const damaged = 'agent-3w42wtkc8psw8e8cf07ayj0v'
+  class DamagedLog extends MemoryLog {
+    override async *read(...args: Parameters<MemoryLog['read']>) {
+      for await (const page of super.read(...args)) {
+        const sound = page.filter(({ header }) => header.stream !== damaged || header.revision < 12)
+        yield sound
+        if (sound.length < page.length) throw new LogError('LOG_CORRUPT', 'a body was altered')
+      }
+    }
+  }
+  const { url, spans } = await collector()
+  const it = world({ url, log: new DamagedLog({ clock: BEFORE }) })
+  const whole = world({ url: 'http://127.0.0.1:9' })
+  const { sending } = await it.start()
+  for (const { append } of [it, whole]) await append(TREE)
+  await it.handled(sending)
+  const streamOf = (span: Span) => span.attributes['keepup.stream']
+  const ofOthers = (await spansIn(whole, 'root')).filter((span) => streamOf(span) !== damaged)
+  const found = await spansIn(it, 'root')
+  expect(found.filter((span) => streamOf(span) !== damaged).map(({ name, spanId }) => [name, spanId])).toEqual(
+    ofOthers.map(({ name, spanId }) => [name, spanId]),
+  )
+  expect(found.some((span) => streamOf(span) === damaged)).toBe(true)
+  expect(found.at(-1)!.attributes).toMatchObject({ 'keepup.damaged_streams': [damaged] })
+  expect(spans().map(({ spanId }) => spanId)).toEqual(found.map(({ spanId }) => spanId))
+  expect(it.warnings).toEqual([
+    `the spans of ${damaged} of the run root: a body was altered; the later ones are left out`,
+  ])
 })
 
 test('a run is sent again when a child ends after its root', async () => {
