@@ -37,12 +37,9 @@ const GAINED: Readonly<Record<string, readonly string[]>> = {
   'model_call_end@1': ['calls.[].secrets.[].to'],
   'approval_requested@1': ['approvers'],
   'approval_supported@1': ['lapsed'],
-<<<<<<< HEAD
   'log.log_loss_accepted@1': ['kept'],
-=======
   'access.access_begun@1': ['version'],
   'access.roles_changed@1': ['version'],
->>>>>>> access7
 }
 
 interface Schema {
