@@ -12,6 +12,7 @@ import { logContinues } from '../../../../domain/proof/runtime/log-continues.ts'
 import type { Streams } from '../../../../domain/stream/runtime/streams.ts'
 import { within } from '../../../../domain/stream/runtime/time-limit.ts'
 import type { Seen } from '../../../operations/losses/loss.ts'
+import { logContains } from './find-loss.ts'
 
 /** The longest time that a start waits for anchors, in ms. */
 const WAIT_MS = 1_000
@@ -56,10 +57,10 @@ export async function anchorsAhead({ log, store, streams, keepers, clock }: Anch
   return undefined
 }
 
-/** Whether the log begins with the events of a head. A stored tree that proves it saves reading the log. */
+/** Whether the log begins with the events of a head. A stored tree that proves it saves reading the log, if the log has its end. */
 async function continues(log: EventLog, store: TreeStore | null, { size, root }: LogCheckpoint): Promise<boolean> {
   const stored = await store?.load().catch(ifProofError)
-  if (stored && stored.edge.size >= size) {
+  if (stored && stored.edge.size >= size && (await logContains(log, stored.cursor))) {
     const { tiles, build } = planConsistency(size, stored.edge.size)
     try {
       const proof = build(await Promise.all(tiles.map((tile) => store!.tile(tile))))
