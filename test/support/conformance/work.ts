@@ -41,7 +41,14 @@ export const WORK: readonly Rule[] = [
     says: 'one person counts once',
     test: 'test/domain/approvers.test.ts',
     name: 'that many different people',
-    fault: fault('domain/calls/decide/approvals.ts', 'recordSupport', replace('condition', 'supporters', 'false')),
+    fault: fault('domain/calls/decide/approvals.ts', 'recordSupport', replace('condition', 'own undefined', 'false')),
+  },
+  {
+    rule: 'calls that several people must approve',
+    says: 'two linked ids of one person count once',
+    test: 'test/domain/approvers.test.ts',
+    name: 'counts two ids of one person once',
+    fault: fault('domain/calls/decide/approvals.ts', 'recordSupport', replace('operand', 'otherIds', 'false')),
   },
   {
     rule: 'calls that several people must approve',
