@@ -134,7 +134,7 @@ function numberBounds(values: readonly number[]): ChunkValues['bounds'] {
     if (value < least) least = value
     if (value > greatest) greatest = value
   }
-  // The specification: a zero stands for both zeros.
+  // The specification asks for -0 as the least zero, and for 0 as the greatest.
   return [least === 0 ? -0 : least, greatest === 0 ? 0 : greatest]
 }
 
