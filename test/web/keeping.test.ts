@@ -140,7 +140,7 @@ describe('the screen of retention', () => {
     await served.open(page, '/retention')
     await page.getByRole('button', { name: 'Show what the next sweep empties' }).click()
     const row = (run: string) => table(page, 'Old enough').getByRole('row', { name: run })
-    await expect.poll(() => row(kept).innerText()).toContain('held')
+    await expect.poll(() => row(kept).innerText()).toContain('an audit')
     expect(await row(old).innerText()).toMatch(/ B\b|KiB/)
     await page.getByRole('button', { name: 'Empty them now' }).click()
     expect(await violations(page)).toEqual([])
@@ -157,8 +157,8 @@ describe('the screen of retention', () => {
 })
 
 it('only people with the right see the controls and the holds, and the page asks for nothing that is refused', async () => {
-  await served.ask('POST', '/v1/access', { principal: 'ann' })
   const run = await served.driven('finish for others')
+  await served.ask('POST', '/v1/access', { principal: 'ann' })
   await served.ask('POST', '/v1/holds', { of: run, reason: 'an audit' })
   const [viewer, auditor] = [await browser.page(), await browser.page()]
   const found = troubles(viewer)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Kept, MAX_DAYS } from '../../../domain/access/keeping.ts'
+import type { Kept } from '../../../domain/access/keeping.ts'
 import { take } from '../../http/answers.ts'
 import { run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
@@ -116,7 +116,7 @@ function SetRetention({ rule: { of, days: before }, onClose }: { rule: Rule; onC
             </p>
             <label>
               Days; empty: never
-              <input name="days" type="number" min={0} max={MAX_DAYS} step={1} defaultValue={before ?? ''} />
+              <input name="days" type="number" min={0} defaultValue={before ?? ''} />
             </label>
           </>
         )}
