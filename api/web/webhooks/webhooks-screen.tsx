@@ -18,9 +18,12 @@ const PAUSE = 1_500
 const LOOK = 5_000
 
 const SETTINGS = `{
-  "publicUrl": "https://keepup.example.org",
   "webhooks": [
-    { "name": "chat", "url": "https://hooks.example.org/keepup", "secret": "CHAT_WEBHOOK" }
+    {
+      "name": "chat",
+      "url": "https://HOST/PATH",
+      "secret": "CHAT_WEBHOOK"
+    }
   ]
 }`
 
