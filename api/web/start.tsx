@@ -26,12 +26,14 @@ const AuditScreen = later(async () => (await import('./audit/audit-screen.tsx'))
 const CompareScreen = later(async () => (await import('./compare/compare-screen.tsx')).CompareScreen)
 const DocumentScreen = later(async () => (await import('./documents/document-screen.tsx')).DocumentScreen)
 const DocumentsScreen = later(async () => (await import('./documents/documents-screen.tsx')).DocumentsScreen)
+const KeepingScreen = later(async () => (await import('./keeping/keeping-screen.tsx')).KeepingScreen)
 const NumbersScreen = later(async () => (await import('./numbers/numbers-screen.tsx')).NumbersScreen)
 const PackScreen = later(async () => (await import('./pack/pack-screen.tsx')).PackScreen)
 const ProofScreen = later(async () => (await import('./proof/proof-screen.tsx')).ProofScreen)
 
 const RunScreen = later(async () => (await import('./run/run-screen.tsx')).RunScreen)
 const StartScreen = later(async () => (await import('./actions/start-screen.tsx')).StartScreen)
+const WebhooksScreen = later(async () => (await import('./webhooks/webhooks-screen.tsx')).WebhooksScreen)
 
 /** The screens for files, which need no session. */
 const VIEWERS: Readonly<Record<string, ComponentType>> = { '/exported': ExportedScreen, '/pack': PackScreen }
@@ -50,6 +52,8 @@ function Screen() {
   if (path.value === '/audit') return <AuditScreen />
   if (path.value === '/proof') return <ProofScreen />
   if (path.value === '/access') return <AccessScreen />
+  if (path.value === '/retention') return <KeepingScreen />
+  if (path.value === '/webhooks') return <WebhooksScreen />
   const Viewer = VIEWERS[path.value]
   if (Viewer !== undefined) return <Viewer />
   return <Notice title="There is no such page" />

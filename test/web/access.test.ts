@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
+import { addPerson, linkOf, openAs as openPageAs } from '../support/browser/people.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
 import { violations } from '../support/browser/violations.ts'
 
@@ -15,24 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-/** A link that signs in the owner of a key. */
-async function linkOf(who: string): Promise<string> {
-  const answer = await fetch(`${served.url}/v1/session/codes`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${keys[who]}`, 'content-type': 'application/json' },
-    body: '{}',
-  })
-  return ((await answer.json()) as { url: string }).url
-}
-
-/** Opens the page as the owner of a key. */
-async function openAs(page: Page, who: string, path: string): Promise<void> {
-  await page.goto(await linkOf(who))
-  await page.getByRole('button', { name: `Sign in as ${who}` }).click()
-  await page.locator('.person').waitFor()
-  await page.goto(served.url + path)
-}
-
+const openAs = (page: Page, who: string, path: string) => openPageAs(served, page, who, keys[who]!, path)
 const outcome = (page: Page) => page.locator('.outcome').innerText()
 
 describe('the screen of access', () => {
@@ -93,10 +77,9 @@ describe('the screen of access', () => {
   it('asks before a link signs in another person, and keeps the session of the person who refuses', async () => {
     const page = await browser.page()
     await openAs(page, 'ann', '/access')
-    await served.ask('POST', '/v1/access/principals', { principal: 'mallory', roles: ['viewer'] })
-    keys.mallory = (await served.ask<{ key: string }>('POST', '/v1/access/principals/mallory/keys', {})).key
+    keys.mallory = await addPerson(served, 'mallory', 'viewer')
     await page.goto('about:blank')
-    await page.goto(await linkOf('mallory'))
+    await page.goto(await linkOf(served, keys.mallory))
     await page.getByRole('heading', { name: 'Sign in as mallory?' }).waitFor()
     expect([await violations(page), await page.locator('main').innerText()]).toEqual([
       [],
@@ -105,7 +88,7 @@ describe('the screen of access', () => {
     await page.getByRole('button', { name: 'Do not sign in' }).click()
     await expect.poll(() => page.locator('.person').innerText()).toBe('ann')
     await page.goto('about:blank')
-    await page.goto(await linkOf('ann'))
+    await page.goto(await linkOf(served, keys.ann!))
     await expect.poll(() => page.locator('.person').innerText()).toBe('ann')
   })
 
@@ -116,8 +99,7 @@ describe('the screen of access', () => {
     await page.getByRole('dialog').getByLabel('admin').uncheck()
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     await expect.poll(() => outcome(page)).toContain('the only admin')
-    await served.ask('POST', '/v1/access/principals', { principal: 'vera', roles: ['viewer'] })
-    keys.vera = (await served.ask<{ key: string }>('POST', '/v1/access/principals/vera/keys', {})).key
+    keys.vera = await addPerson(served, 'vera', 'viewer')
     const viewer = await browser.page()
     await openAs(viewer, 'vera', '/access')
     await expect.poll(() => viewer.locator('.fault').innerText()).toContain('access.read')
@@ -136,8 +118,7 @@ describe('the screen of access', () => {
   it('lets a person with a key sign in, and shows an operator what happens', async () => {
     const page = await browser.page()
     const found = troubles(page)
-    await served.ask('POST', '/v1/access/principals', { principal: 'olga', roles: ['operator'] })
-    keys.olga = (await served.ask<{ key: string }>('POST', '/v1/access/principals/olga/keys', {})).key
+    keys.olga = await addPerson(served, 'olga', 'operator')
     await page.goto(`${served.url}/`)
     await page.getByLabel('Key').fill('ku_key_wrong')
     await page.getByRole('button', { name: 'Sign in with a key' }).click()

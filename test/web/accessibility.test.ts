@@ -9,7 +9,8 @@ const browser = useBrowser()
 let served: Served
 let [asks, done, question, paper] = ['', '', '', '']
 beforeAll(async () => {
-  served = await serve()
+  const webhooks = [{ name: 'chat', url: 'http://127.0.0.1:9/hook', secret: 'HOOK' }]
+  served = await serve({ settings: { webhooks } })
   asks = await served.driven('write hello', { workspace: served.workspace() })
   done = await served.driven('write hello', {
     workspace: served.workspace(),
@@ -27,6 +28,8 @@ beforeAll(async () => {
   const anchor = { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' }
   await served.ask('POST', '/v1/anchors', anchor)
   await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
+  await served.ask('POST', '/v1/holds', { of: done, reason: 'the matter of Smith', by: 'ada' })
+  await served.ask('PUT', '/v1/retention', { of: 'run', days: 180, by: 'ada' })
   paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
 })
 afterAll(() => served.close())
@@ -76,6 +79,10 @@ const screens: [string, () => string, string][] = [
   ['the verification', () => '/proof?tab=verify', '.panel button'],
   ['the guide to proofs', () => '/proof?tab=guide', '.markdown'],
   ['access that is off', () => '/access', '.notice'],
+  ['the retention', () => '/retention', '.data-table button'],
+  ['the holds', () => '/retention?tab=holds', '.data-table button'],
+  ['a run that is held', () => `/runs/${done}`, '.reasons'],
+  ['the webhooks', () => '/webhooks', '.data-table button'],
   ['no pack', () => '/pack', '.notice'],
   ['no exported run', () => '/exported', '.notice'],
   ['a place that is none', () => '/nowhere', '.notice'],

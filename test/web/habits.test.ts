@@ -129,6 +129,10 @@ describe('a view', () => {
     ['/access?tab=keys&principal=ann', 'keepup access keys ann', '/v1/access/keys?principal=ann'],
     ['/access?tab=rules', 'keepup access show', '/v1/access'],
     ['/access?tab=uses', "keepup sql 'select * from access_uses order by revision'", '/v1/sql'],
+    ['/retention', 'keepup retention', '/v1/retention'],
+    ['/retention?tab=holds', 'keepup hold list', '/v1/holds'],
+    ['/retention?tab=holds&all=true', 'keepup hold list --all', '/v1/holds?all=true'],
+    ['/webhooks', 'keepup webhooks', '/v1/webhooks'],
     ['/proof?tab=verify', 'keepup verify', '/v1/proof/verify'],
     ['/audit?tab=log&stream=agent-r1', null, '/v1/streams/agent-r1/events'],
   ])('%s is %s', (path, keepup, request) => {

@@ -7,6 +7,7 @@ import { Dialog } from '../habits/dialog.tsx'
 import { query, setQuery } from '../page/router.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { DataTable } from '../parts/data-table.tsx'
+import { DialogButtons } from '../parts/dialog-buttons.tsx'
 import { More, usePages } from './pages.tsx'
 
 const DAY_MS = 86_400_000
@@ -114,14 +115,7 @@ function CreateKey({ of, onClose }: { of: string; onClose: (created: Created | n
           Days until it expires; empty: never
           <input name="days" type="number" min={1} max={3650} />
         </label>
-        <span class="row">
-          <button type="submit" class="main" disabled={busy.value}>
-            Create
-          </button>
-          <button type="button" onClick={() => onClose(null)}>
-            Cancel
-          </button>
-        </span>
+        <DialogButtons title="Create" onClose={() => onClose(null)} />
       </form>
     </Dialog>
   )

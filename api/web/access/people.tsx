@@ -7,6 +7,7 @@ import { person } from '../client/session.ts'
 import { Dialog } from '../habits/dialog.tsx'
 import { setQuery } from '../page/router.ts'
 import { DataTable } from '../parts/data-table.tsx'
+import { DialogButtons } from '../parts/dialog-buttons.tsx'
 import { More, usePages } from './pages.tsx'
 
 type Asked = { readonly change: string } | { readonly remove: string } | 'add' | null
@@ -102,17 +103,6 @@ const RoleBoxes = ({ roles }: { roles: readonly Role[] }) => (
 
 const rolesIn = (form: FormData): Role[] => ROLES.filter((role) => form.getAll('role').includes(role))
 
-const Buttons = ({ title, onClose }: { title: string; onClose: () => void }) => (
-  <span class="row">
-    <button type="submit" class="main" disabled={busy.value}>
-      {title}
-    </button>
-    <button type="button" onClick={onClose}>
-      Cancel
-    </button>
-  </span>
-)
-
 function AddPrincipal({ onClose }: { onClose: () => void }) {
   const add = async (event: Event) => {
     event.preventDefault()
@@ -145,7 +135,7 @@ function AddPrincipal({ onClose }: { onClose: () => void }) {
           </select>
         </label>
         <RoleBoxes roles={['viewer']} />
-        <Buttons title="Add" onClose={onClose} />
+        <DialogButtons title="Add" onClose={onClose} />
       </form>
     </Dialog>
   )
@@ -174,7 +164,7 @@ function ChangeRoles({ id, roles, onClose }: { id: string; roles: readonly Role[
     <Dialog title={`Roles of ${id}`} onClose={onClose}>
       <form class="form start" onSubmit={change}>
         <RoleBoxes roles={roles} />
-        <Buttons title="Change" onClose={onClose} />
+        <DialogButtons title="Change" onClose={onClose} />
       </form>
     </Dialog>
   )
@@ -200,7 +190,7 @@ function RemovePrincipal({ id, onClose }: { id: string; onClose: () => void }) {
           Reason, which is recorded
           <input name="reason" maxLength={200} />
         </label>
-        <Buttons title="Remove" onClose={onClose} />
+        <DialogButtons title="Remove" onClose={onClose} />
       </form>
     </Dialog>
   )

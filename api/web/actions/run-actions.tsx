@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { asOne, refusal, take } from '../../http/answers.ts'
 import { api, send } from '../client/api.ts'
 import { person } from '../client/session.ts'
+import { SetHold } from '../keeping/hold-forms.tsx'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { saveBlob } from '../parts/save.ts'
 import type { Detail } from '../run/run-model.ts'
@@ -11,13 +12,13 @@ import { InputForm } from './input-form.tsx'
 import { RestoreForm } from './restore-form.tsx'
 
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
-type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
+type Form = 'input' | 'fork' | 'restore' | 'cancel' | 'hold' | null
 
 /**
  * The commands that a person can give to a run. `step`: the step at the page's position; null: the root agent has none
- * there.
+ * there. `canHold`: whether the person may set a hold.
  */
-export function RunActions({ detail, step }: { detail: Detail; step: number | null }) {
+export function RunActions({ detail, step, canHold }: { detail: Detail; step: number | null; canHold: boolean }) {
   const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
@@ -73,11 +74,13 @@ export function RunActions({ detail, step }: { detail: Detail; step: number | nu
         <button type="button" onClick={exported}>
           Export
         </button>
+        {canHold && openButton('hold', 'Hold')}
         {!over && openButton('cancel', 'Cancel')}
       </fieldset>
       {form === 'input' && <InputForm runId={runId} onDone={close} />}
       {form === 'fork' && <ForkForm runId={runId} onDone={close} />}
       {form === 'restore' && <RestoreForm runId={runId} at={step} onDone={close} />}
+      {form === 'hold' && <SetHold of={runId} onClose={close} />}
       {form === 'cancel' && (
         <div class="form">
           <p>End this run? What is at work is stopped. A fork can go on from any of its steps.</p>

@@ -1,5 +1,9 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useRights } from '../access/rights.ts'
+import { CommandOutcome } from '../actions/outcome.tsx'
 import { listen } from '../client/feed.ts'
+import { Held } from '../keeping/held.tsx'
+import { SetHold } from '../keeping/hold-forms.tsx'
 import { later } from '../page/later.tsx'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
@@ -30,6 +34,8 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
     }
   }, [model])
   useTitle(`Document ${documentId}`)
+  const rights = useRights()
+  const [asksHold, setAsksHold] = useState(false)
   const entries = model.entries.value
   const asked = query.value.get('rev')
   const last = entries.at(-1)?.revision ?? 0
@@ -44,6 +50,7 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
       </Notice>
     )
   const at = { documentId, revision }
+  const stream = `document-${documentId}`
   return (
     <div class="screen">
       <div class="bar">
@@ -58,7 +65,15 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
             To the end
           </button>
         )}
+        {rights?.has('runs.erase') && (
+          <button type="button" onClick={() => setAsksHold(true)}>
+            Hold
+          </button>
+        )}
       </div>
+      <CommandOutcome />
+      {rights?.has('access.read') && <Held streams={new Map([[stream, 'This document']])} />}
+      {asksHold && <SetHold of={stream} onClose={() => setAsksHold(false)} />}
       {model.fault.value !== '' && (
         <p class="fault" role="alert">
           {model.fault.value}

@@ -1,36 +1,24 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { asOne, take } from '../../http/answers.ts'
 import { busy, run } from '../actions/command.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { api } from '../client/api.ts'
-import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { go } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { useRound } from '../parts/round.ts'
 import { shown } from '../parts/shown.ts'
-import { Throttle } from '../parts/throttle.ts'
 
 const PAUSE = 500
 
 /** Documents, the last changed first, with live updates. */
 export function DocumentsScreen() {
   useTitle('Documents')
-  const [changes, setChanges] = useState(0)
+  const [changes] = useRound(PAUSE, ({ stream }) => stream.startsWith('document-'))
   const [after, setAfter] = useState<string | null>(null)
-  useEffect(() => {
-    const throttle = new Throttle(() => setChanges((n) => n + 1), PAUSE)
-    const leave = listen({
-      event: ({ stream }) => stream.startsWith('document-') && throttle.request(),
-      connected: () => throttle.request(),
-    })
-    return () => {
-      leave()
-      throttle.stop()
-    }
-  }, [])
   const query = { limit: '500', ...(after === null ? {} : { after }) }
   const found = useLoaded(`documents ${after}`, () => take(api.v1.documents.$get({ query })), changes)
   return (

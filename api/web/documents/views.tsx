@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { refusal, take } from '../../http/answers.ts'
 import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
 import { busy, run } from '../actions/command.ts'
-import { CommandOutcome } from '../actions/outcome.tsx'
 import { api, send } from '../client/api.ts'
 import { setQuery } from '../page/router.ts'
 import { countText, instant } from '../parts/format.ts'
@@ -35,7 +34,6 @@ export function DocumentText({ documentId, revision, isPast }: At & { readonly i
           <h2>
             <bdi>{shown(title)}</bdi>
           </h2>
-          <CommandOutcome />
           {isPast && (
             <button type="button" disabled={busy.value} onClick={() => void restore(documentId, frontier)}>
               Restore this version

@@ -57,6 +57,13 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
       return { keepup: 'keepup pack --check FILE', curl: get('/v1/packs?run=RUN').replace('curl', 'curl -o FILE') }
     case '/access':
       return ofAccess(query, get, origin)
+    case '/retention':
+      if (query.get('tab') !== 'holds') return { keepup: 'keepup retention', curl: get('/v1/retention') }
+      return query.get('all') === 'true'
+        ? { keepup: 'keepup hold list --all', curl: get('/v1/holds?all=true') }
+        : { keepup: 'keepup hold list', curl: get('/v1/holds') }
+    case '/webhooks':
+      return { keepup: 'keepup webhooks', curl: get('/v1/webhooks') }
     case '/proof':
       return query.get('tab') === 'verify'
         ? { keepup: 'keepup verify', curl: get('/v1/proof/verify') }

@@ -38,6 +38,9 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
   ['Access: keys', '/access?tab=keys'],
   ['Access: roles and rules', '/access?tab=rules'],
   ['Access: who did what', '/access?tab=uses'],
+  ['Retention: how long texts stay', '/retention'],
+  ['Retention: legal holds', '/retention?tab=holds'],
+  ['Webhooks and their deliveries', '/webhooks'],
   ['View an exported run', '/exported'],
   ['Check a pack', '/pack'],
 ]

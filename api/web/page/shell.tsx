@@ -20,6 +20,8 @@ export const SCREENS = [
   ['/audit', 'Audit'],
   ['/proof', 'Proof'],
   ['/access', 'Access'],
+  ['/retention', 'Retention'],
+  ['/webhooks', 'Webhooks'],
   ['/start', 'Start'],
 ] as const
 

@@ -15,3 +15,10 @@ export function Ago({ at }: { at: string }) {
     </time>
   )
 }
+
+/** The age of an instant in a table. */
+export const WhenAgo = ({ at }: { at: string }) => (
+  <span class="instant">
+    <Ago at={at} /> ago
+  </span>
+)

@@ -4,8 +4,9 @@ import { busy, run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { Dialog } from '../habits/dialog.tsx'
-import { Ago } from '../parts/ago.tsx'
+import { WhenAgo } from '../parts/ago.tsx'
 import { DataTable } from '../parts/data-table.tsx'
+import { DialogButtons } from '../parts/dialog-buttons.tsx'
 import { countText } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import type { Status } from './signed-log.tsx'
@@ -107,12 +108,6 @@ export function Anchors({ status: { anchors, head }, again }: { status: Status; 
   )
 }
 
-const WhenAgo = ({ at }: { at: string }) => (
-  <span class="instant">
-    <Ago at={at} /> ago
-  </span>
-)
-
 function Behind({ size, anchors }: { size: number; anchors: Status['anchors'] }) {
   const anchored = Math.max(0, ...anchors.map((one) => one.size ?? 0))
   return anchored >= size ? null : (
@@ -160,14 +155,7 @@ function AddAnchor({ onClose }: { onClose: () => void }) {
             <input name="vkey" class="mono" required />
           </label>
         )}
-        <span class="row">
-          <button type="submit" class="main" disabled={busy.value}>
-            Add
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </span>
+        <DialogButtons title="Add" onClose={onClose} />
       </form>
     </Dialog>
   )

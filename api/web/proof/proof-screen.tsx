@@ -1,13 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { take } from '../../http/answers.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { api } from '../client/api.ts'
-import { listen } from '../client/feed.ts'
 import { query, setQuery } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { useRound } from '../parts/round.ts'
 import { Tabs } from '../parts/tabs.tsx'
-import { Throttle } from '../parts/throttle.ts'
 import { Anchors } from './anchors.tsx'
 import { Guide } from './guide.tsx'
 import { SignedLog } from './signed-log.tsx'
@@ -44,16 +43,7 @@ export function ProofScreen() {
 const PAUSE = 1_500
 
 function Heads() {
-  const [round, setRound] = useState(0)
-  const again = () => setRound((n) => n + 1)
-  useEffect(() => {
-    const throttle = new Throttle(again, PAUSE)
-    const leave = listen({ event: () => throttle.request(), connected: again })
-    return () => {
-      leave()
-      throttle.stop()
-    }
-  }, [])
+  const [round, again] = useRound(PAUSE)
   const found = useLoaded('status', () => take(api.v1.proof.status.$get({})), round)
   const waits = found !== null && 'value' in found && found.value.unsigned !== 0
   useEffect(() => {

@@ -1,11 +1,16 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { KINDS_OF_RUNS } from '../../../domain/log/owner.ts'
 import { dollars } from '../../cli/output/units.ts'
+import type { RunTree } from '../../operations/runs/schemas.ts'
+import { useRights } from '../access/rights.ts'
 import { RunActions } from '../actions/run-actions.tsx'
 import { RunAsks } from '../actions/run-asks.tsx'
 import { listen, watchText } from '../client/feed.ts'
+import { Held } from '../keeping/held.tsx'
 import { query } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
+import { short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
@@ -45,6 +50,7 @@ export function RunScreen({ runId }: { runId: string }) {
   const governed = model.governs(agentId)
   useCall(agent)
   const trees = model.trees(agentId)
+  const rights = useRights()
   const isPast = at.value !== null && agent.length.value > 0 && (model.tree.value?.agents.length ?? 0) > 1
   useEffect(() => {
     if (isPast) trees.show(place)
@@ -63,13 +69,19 @@ export function RunScreen({ runId }: { runId: string }) {
   const faults = new Set([told, ...found].filter((one) => one !== ''))
   return (
     <div class="screen run">
-      <RunHead detail={detail} runId={runId} step={agentId === runId ? (agent.outline.steps[place] ?? null) : null} />
+      <RunHead
+        detail={detail}
+        runId={runId}
+        step={agentId === runId ? (agent.outline.steps[place] ?? null) : null}
+        canHold={rights?.has('runs.erase') ?? false}
+      />
       {[...faults].map((fault) => (
         <p key={fault} class="fault" role="alert">
           {fault}
         </p>
       ))}
       {detail !== null && <Reasons detail={detail} />}
+      {rights?.has('access.read') && <Held streams={streamsOf(runId, model.tree.value)} />}
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />
       <div class="panes">
@@ -78,6 +90,19 @@ export function RunScreen({ runId }: { runId: string }) {
         <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
       </div>
     </div>
+  )
+}
+
+/** The streams of a run and its agents, with words for each. */
+function streamsOf(runId: string, tree: RunTree | null): ReadonlyMap<string, string> {
+  const agents = [{ agentId: runId }, ...(tree?.agents ?? []), ...(tree?.recorded ?? [])]
+  return new Map(
+    agents.flatMap(({ agentId }) =>
+      KINDS_OF_RUNS.map((kind) => [
+        `${kind}-${agentId}`,
+        agentId === runId ? 'This run' : `Its agent ${short(agentId)}`,
+      ]),
+    ),
   )
 }
 
@@ -100,9 +125,10 @@ interface HeadProps {
   readonly runId: string
   /** The root agent's step at the position. Null: the page shows another agent. */
   readonly step: number | null
+  readonly canHold: boolean
 }
 
-function RunHead({ detail, runId, step }: HeadProps) {
+function RunHead({ detail, runId, step, canHold }: HeadProps) {
   if (detail === null) return <h1 class="bar">{runId}</h1>
   const { run } = detail
   const { source } = run
@@ -124,7 +150,7 @@ function RunHead({ detail, runId, step }: HeadProps) {
       {!run.ungoverned && (
         <a href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>Compare</a>
       )}
-      <RunActions detail={detail} step={step} />
+      <RunActions detail={detail} step={step} canHold={canHold} />
     </div>
   )
 }

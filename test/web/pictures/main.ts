@@ -66,6 +66,10 @@ const pictures = ({ asks, done, other, paper, file }: Shown): readonly Picture[]
     },
   },
   { name: 'heads', path: '/proof', ready: '.facts' },
+  { name: 'retention', path: '/retention', ready: '.data-table button' },
+  { name: 'holds', path: '/retention?tab=holds', ready: '.data-table' },
+  { name: 'held', path: `/runs/${other}`, ready: '.reasons' },
+  { name: 'webhooks', path: '/webhooks', ready: '.notice' },
   {
     name: 'exported',
     path: '/exported',
@@ -101,6 +105,8 @@ async function story(served: Served, folder: string): Promise<Shown> {
     await served.driven(task, { budget: { tokens: 50_000 } })
   await served.driven('ask me which port the server should use')
   const asks = await served.driven('write hello into a file', { workspace: workspace() })
+  await served.ask('POST', '/v1/holds', { of: other, reason: 'the audit of 2026', by: 'ada' })
+  await served.ask('PUT', '/v1/retention', { of: 'run', days: 180, by: 'ada' })
   const content =
     '# Plan\n\nFirst **measure**, then change one thing.\n\n| step | who |\n|---|---|\n| measure | ada |\n'
   const body = { title: 'Plan for the release', format: 'markdown', content, by: 'ada' }
