@@ -65,6 +65,8 @@ export const COMMANDS: readonly CommandFile[] = [
       'remove',
       'grant',
       'take',
+      'link',
+      'unlink',
       'key',
       'keys',
       'revoke',

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { Id } from '../schemas.ts'
 import { MOST_ROWS, SqlAnswer } from '../sql/schemas.ts'
+import { isPlain, PLAIN } from '../text/plain-text.ts'
 
-const text = (description: string) => z.string().min(1).max(1_000).optional().meta({ description })
+const text = (description: string) =>
+  z.string().min(1).max(1_000).refine(isPlain, PLAIN).optional().meta({ description })
 
 /** What a question asks about. A question refuses inputs that it does not have. */
 export const QuestionInputs = z.strictObject({
