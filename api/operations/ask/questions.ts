@@ -6,7 +6,7 @@ type Input = Question['inputs'][number]
 
 const RUN: Input = { name: 'run', label: 'Run', example: '06h2arw19q2g', required: false }
 const PATH: Input = { name: 'path', label: 'File', example: 'src/index.ts', required: false }
-const PERSON: Input = { name: 'person', label: 'Person', example: 'user:ada', required: false }
+const PERSON: Input = { name: 'person', label: 'Person', example: 'ada', required: false }
 const FROM: Input = { name: 'from', label: 'From', example: '2026-01-01', required: false }
 const TO: Input = { name: 'to', label: 'Until', example: '2026-02-01', required: false }
 const DOLLARS: Input = { name: 'dollars', label: 'Dollars', example: '2.50', required: true }
@@ -14,10 +14,17 @@ const TURN: Input = { name: 'turn', label: 'Turn', example: '7', required: true 
 
 /** A condition that holds for every row if the input has no value. */
 const is = (column: string, { name }: Input) => `(:${name} is null or ${column} = :${name})`
+/** A person without the part that names the role in an event: `user:ada` and `approver:ada` are `ada`. */
+const bare = (person: string) => `replace(replace(${person}, 'user:', ''), 'approver:', '')`
+const by = (column: string) => `(:person is null or ${bare(column)} = ${bare(':person')})`
 const within = (column: string) => `(:from is null or ${column} >= :from) and (:to is null or ${column} < :to)`
 
+/** The stream of an agent: keepup's own agents and other programs have streams of different kinds. */
+const streamOf = (agent: string) =>
+  `(case when exists (select 1 from agents x where x.id = ${agent} and x.backend is not null) then 'external-' else 'agent-' end || ${agent})`
+
 /** The event of an agent at a revision, as `STREAM@REVISION`. */
-const event = (agent: string, revision: string) => `'agent-' || ${agent} || '@' || ${revision} as event`
+const event = (agent: string, revision: string) => `${streamOf(agent)} || '@' || ${revision} as event`
 const evidence = `stream || '@' || revision as event`
 
 /** SQL for a member of a JSON text: `result.exitCode`. */
@@ -38,39 +45,57 @@ const asked = (name: string, title: string, inputs: readonly Input[], sql: strin
   ...{ name, title, inputs, sql, command: null },
 })
 
+/** `started`: each agent with the agent whose first event has its spec. A fork has the spec of its source. */
+const STARTS = `with recursive started(run_id, agent_id, origin) as (
+  select run_id, id, id from agents
+  union all
+  select h.run_id, h.agent_id, a.forked_from from started h join agents a on a.id = h.origin where a.forked_from is not null)`
+
 const approvalQuestions = (d: Dialect): readonly Question[] => [
   asked(
     'approvals',
-    'Who approved or rejected what, when and why',
+    'Who approved or rejected what, when and why; supported: one of several approvals',
     [RUN, PERSON, FROM, TO],
-    `select requested_at, run_id, tool_call_id, tool_name, status, decided_by, decided_at, decision_reason, reason as rule,
-  ${event('agent_id', 'coalesce(decided_revision, requested_revision)')}
-from approvals
-where ${is('run_id', RUN)} and ${is('decided_by', PERSON)} and ${within('requested_at')}
-order by requested_position desc`,
+    `select * from (
+  select coalesce(decided_at, requested_at) as at, run_id, tool_call_id, tool_name, status, decided_by, decision_reason as reason, reason as rule, requested_at,
+    ${event('agent_id', 'coalesce(decided_revision, requested_revision)')}
+  from approvals
+  union all
+  select s.at, s.run_id, s.tool_call_id, a.tool_name, 'supported', s.by, s.reason, a.reason, a.requested_at, ${event('s.agent_id', 's.revision')}
+  from approval_supports s
+  left join approvals a on a.agent_id = s.agent_id and a.tool_call_id = s.tool_call_id) as answers
+where ${is('run_id', RUN)} and ${by('decided_by')} and ${within('at')}
+order by at desc`,
   ),
   asked(
     'decisions',
-    'Who or what allowed or denied each call, with the policy in force',
+    'Who or what allowed or denied each call, with the policy in force; the event is the question',
     [RUN, PERSON],
     `select decided_at, run_id, call_id, tool, effect, decision, method, rule, principal, claimed, policy_hash, shown_hash, asked_at,
   ${event('agent_id', 'first_revision')}
 from call_decisions
-where ${is('run_id', RUN)} and ${is('principal', PERSON)}
+where ${is('run_id', RUN)} and ${by('principal')}
 order by coalesce(decided_at, asked_at) desc`,
   ),
   asked(
     'denied',
     'What was denied, and by whom',
     [RUN],
-    `select coalesce(t.ended_at, t.requested_at) as at, t.run_id, t.id as tool_call_id, t.tool_name, t.code, t.rule, a.decided_by, t.message,
-  ${event('t.agent_id', 'coalesce(t.ended_revision, t.requested_revision)')}
-from tool_calls t
-left join approvals a on a.agent_id = t.agent_id and a.tool_call_id = t.id and a.status = 'rejected'
-where t.code in ('PERMISSION_DENIED', 'APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'SANDBOX_VIOLATION', 'SINGLE_STEP_VIOLATION',
-  'COMPLETION_NOT_ALONE', 'DUPLICATE_FAILED_ACTION', 'DEPTH_LIMIT', 'AGENT_LIMIT', 'BUDGET_EXCEEDED', 'SECRET_UNAVAILABLE')
-  and ${is('t.run_id', RUN)}
-order by 1 desc`,
+    `select * from (
+  select coalesce(t.ended_at, t.requested_at) as at, t.run_id, t.id as tool_call_id, t.tool_name, t.code, t.rule, a.decided_by, t.message,
+    ${event('t.agent_id', 'coalesce(t.ended_revision, t.requested_revision)')}
+  from tool_calls t
+  left join approvals a on a.agent_id = t.agent_id and a.tool_call_id = t.id and a.status = 'rejected'
+  where t.code in ('PERMISSION_DENIED', 'APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'SANDBOX_VIOLATION', 'SINGLE_STEP_VIOLATION',
+    'COMPLETION_NOT_ALONE', 'DUPLICATE_FAILED_ACTION', 'DEPTH_LIMIT', 'AGENT_LIMIT', 'BUDGET_EXCEEDED', 'SECRET_UNAVAILABLE')
+  union all
+  select coalesce(a.decided_at, a.requested_at), a.run_id, a.tool_call_id, a.tool_name, a.status, a.reason, a.decided_by, a.decision_reason,
+    ${event('a.agent_id', 'coalesce(a.decided_revision, a.requested_revision)')}
+  from approvals a
+  where a.status in ('rejected', 'expired')
+    and not exists (select 1 from tool_calls t where t.agent_id = a.agent_id and t.id = a.tool_call_id)) as refused
+where ${is('run_id', RUN)}
+order by at desc`,
   ),
   asked(
     'standing_approvals',
@@ -96,17 +121,19 @@ order by granted_at desc`,
     [RUN],
     `select timestamp, run_id, tool_call_id, event_type, agent_id as who, payload, ${evidence}
 from events
-where event_type in ('tool_call_unknown', 'tool_call_resolved') and ${is('run_id', RUN)}
+where event_type in ('tool_call_unknown', 'tool_call_resolved', 'loss_accepted', 'lost_call_decided') and ${is('run_id', RUN)}
 order by id desc`,
   ),
   asked(
     'policy',
-    'The policy in force in each run, by its hash and as a whole',
+    'The policy of each agent, with its hash; the event is where the agent, or the source of the fork, began',
     [RUN],
-    `select e.timestamp, e.run_id, e.thread_id as agent_id, ${member(d, 'e.payload', 'spec.policy')} as policy,
-  (select min(c.policy_hash) from call_decisions c where c.agent_id = e.thread_id) as policy_hash, ${evidence}
-from events e
-where e.event_type = 'agent_started' and ${is('e.run_id', RUN)}
+    `${STARTS}
+select e.timestamp, h.run_id, h.agent_id, coalesce(${member(d, 'e.payload', 'spec.policy')}, ${member(d, 'e.payload', 'tools.spec.policy')}) as policy,
+  (select max(c.policy_hash) from call_decisions c where c.agent_id = h.agent_id) as policy_hash, e.stream || '@' || e.revision as event
+from started h
+join events e on e.stream = ${streamOf('h.origin')} and e.event_type in ('agent_started', 'external_started')
+where ${is('h.run_id', RUN)}
 order by e.id desc`,
   ),
 ]
@@ -125,12 +152,12 @@ order by 1 desc`,
   ),
   asked(
     'files_written',
-    'Files that calls have written, with the versions before (none: the files at the start) and after',
+    'Files that calls have written, with the version before (empty: no earlier one) and after',
     [RUN, PATH],
     `select coalesce(t.ended_at, t.started_at) as at, f.run_id, f.path, t.tool_name, t.id as tool_call_id, t.status,
-  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision < t.started_revision
+  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision < t.started_revision and w.tree is not null
     order by w.revision desc limit 1) as before,
-  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision > t.started_revision
+  (select w.tree from workspace_versions w where w.agent_id = t.agent_id and w.revision > t.started_revision and w.tree is not null
     order by w.revision limit 1) as after,
   ${event('t.agent_id', 'coalesce(t.ended_revision, t.started_revision)')}
 from touched_files f
@@ -145,7 +172,7 @@ order by 1 desc`,
     `select e.timestamp, e.run_id, e.tool_call_id, ${member(d, 'e.payload', 'arguments.command')} as command, t.status, t.code, t.exit_code, t.duration_ms,
   e.stream || '@' || e.revision as event
 from tool_calls t
-join events e on e.stream = 'agent-' || t.agent_id and e.revision = t.started_revision
+join events e on e.stream = ${streamOf('t.agent_id')} and e.revision = t.started_revision
 where t.tool_name = 'run_command' and t.ran = 1 and ${is('t.run_id', RUN)}
 order by e.id desc`,
   ),
@@ -156,8 +183,8 @@ order by e.id desc`,
     `select t.ended_at as at, t.run_id, t.id as tool_call_id, ${member(d, 's.payload', 'arguments.command')} as command, t.exit_code, t.code,
   coalesce(${member(d, 'e.payload', 'result')}, t.message) as output, e.stream || '@' || e.revision as event
 from tool_calls t
-join events s on s.stream = 'agent-' || t.agent_id and s.revision = t.started_revision
-left join events e on e.stream = 'agent-' || t.agent_id and e.revision = t.ended_revision
+join events s on s.stream = ${streamOf('t.agent_id')} and s.revision = t.started_revision
+left join events e on e.stream = ${streamOf('t.agent_id')} and e.revision = t.ended_revision
 where t.tool_name = 'run_command' and t.ran = 1 and (t.exit_code <> 0 or t.code is not null)
   and ${is('t.run_id', RUN)} and ${within('t.ended_at')}
 order by 1 desc`,
@@ -167,8 +194,8 @@ order by 1 desc`,
     'What left this machine: model calls, web tools, and tools of MCP servers',
     [RUN, FROM, TO],
     `select * from (
-  select m.started_at as at, m.run_id, 'model' as kind, r.resolved as destination, m.status,
-    m.input + m.cache_read + m.cache_write as tokens, null as call, ${event('m.agent_id', 'm.started_revision')}
+  select m.started_at as at, m.run_id, 'model' as kind, coalesce(r.resolved, m.served_by, m.model) as destination, m.status,
+    m.input + m.cache_read + m.cache_write as tokens, null as call, ${event('m.agent_id', 'coalesce(m.started_revision, m.ended_revision)')}
   from model_calls m
   left join model_routes r on r.agent_id = m.agent_id and r.turn = m.turn and r.revision =
     (select max(q.revision) from model_routes q where q.agent_id = m.agent_id and q.revision < m.started_revision)
@@ -177,7 +204,7 @@ order by 1 desc`,
     coalesce(${member(d, 's.payload', 'arguments.url')}, ${member(d, 's.payload', 'arguments.query')}, t.tool_name), t.status,
     null, t.id, s.stream || '@' || s.revision
   from tool_calls t
-  join events s on s.stream = 'agent-' || t.agent_id and s.revision = t.started_revision
+  join events s on s.stream = ${streamOf('t.agent_id')} and s.revision = t.started_revision
   where t.ran = 1 and (t.tool_name in ('read_url', 'search_web') or t.tool_name like '%:%')) as sent
 where ${is('run_id', RUN)} and ${within('at')}
 order by at desc`,
@@ -186,14 +213,20 @@ order by at desc`,
     'secrets',
     'Which secrets were granted, by whom, and which calls used them',
     [RUN],
-    `select e.timestamp, e.run_id, case e.event_type when 'agent_started' then 'granted' else 'used' end as what, r.created_by as by, e.tool_call_id,
-  ${member(d, 'e.payload', 'spec.secrets')} as granted, ${member(d, 'e.payload', 'secrets')} as used, e.stream || '@' || e.revision as event
+    `${STARTS}
+select e.timestamp, h.run_id, 'granted' as what, r.created_by as by, null as tool_call_id,
+  coalesce(${member(d, 'e.payload', 'spec.secrets')}, ${member(d, 'e.payload', 'tools.spec.secrets')}) as secrets, e.stream || '@' || e.revision as event
+from started h
+join events e on e.stream = ${streamOf('h.origin')} and e.event_type in ('agent_started', 'external_started')
+left join runs r on r.id = e.run_id
+where coalesce(${member(d, 'e.payload', 'spec.secrets')}, ${member(d, 'e.payload', 'tools.spec.secrets')}, '{}') not in ('{}', '[]')
+  and ${is('h.run_id', RUN)}
+union all
+select e.timestamp, e.run_id, 'used', r.created_by, e.tool_call_id, ${member(d, 'e.payload', 'secrets')}, e.stream || '@' || e.revision
 from events e
 left join runs r on r.id = e.run_id
-where ((e.event_type = 'agent_started' and coalesce(${member(d, 'e.payload', 'spec.secrets')}, '{}') not in ('{}', '[]'))
-  or (e.event_type = 'tool_call_start' and ${member(d, 'e.payload', 'secrets')} is not null))
-  and ${is('e.run_id', RUN)}
-order by e.id desc`,
+where e.event_type = 'tool_call_start' and ${member(d, 'e.payload', 'secrets')} is not null and ${is('e.run_id', RUN)}
+order by 1 desc`,
   ),
   asked(
     'documents',
@@ -206,20 +239,25 @@ order by at desc`,
   ),
 ]
 
-/** Money by a column of runs and model calls. A lost attempt may cost up to `most`. */
-const costBy = (by: string) => `select ${by}, count(distinct m.run_id) as runs, count(*) as calls,
+/** Calls of which no price is known: those of unpriced models, and runs of other agents that reported no cost. */
+const UNPRICED =
+  'sum(case when m.nano_dollars is null and (m.input is not null or m.turn = 0) then 1 else 0 end) as unpriced_calls'
+
+/** Money by a column of runs, agents and model calls. A lost attempt may cost up to `lost_at_most`. */
+const costBy = (column: string) => `select ${column}, count(distinct m.run_id) as runs, count(*) as calls,
   sum(m.input + m.cache_read + m.cache_write) as input_tokens, sum(m.output) as output_tokens, sum(m.nano_dollars) / 1e9 as dollars,
-  sum(case when m.status = 'lost' then m.most_nano_dollars else 0 end) / 1e9 as lost_at_most
+  ${UNPRICED}, sum(case when m.status = 'lost' then m.most_nano_dollars else 0 end) / 1e9 as lost_at_most
 from model_calls m
 left join runs r on r.id = m.run_id
+left join agent_lineage l on l.id = m.agent_id
 where ${is('m.run_id', RUN)} and ${within('m.started_at')}
 group by 1
 order by 6 desc`
 
 const moneyQuestions = (): readonly Question[] => [
-  asked('cost_by_model', 'Cost by model', [RUN, FROM, TO], costBy('coalesce(m.served_by, m.model) as model')),
+  asked('cost_by_model', 'Cost by model', [RUN, FROM, TO], costBy('m.model as model')),
   asked('cost_by_day', 'Cost by day', [RUN, FROM, TO], costBy('substr(m.started_at, 1, 10) as day')),
-  asked('cost_by_role', 'Cost by role', [RUN, FROM, TO], costBy("coalesce(r.role, '') as role")),
+  asked('cost_by_role', 'Cost by role', [RUN, FROM, TO], costBy("coalesce(l.role, '') as role")),
   asked(
     'cost_by_person',
     'Cost by the person who asked for the run',
@@ -228,14 +266,15 @@ const moneyQuestions = (): readonly Question[] => [
   ),
   asked(
     'dear_runs',
-    'Runs that cost more than an amount',
+    'Runs that cost more than an amount, as far as prices are known',
     [DOLLARS],
-    `select t.run_id, r.role, r.status, r.created_at, r.created_by, t.agents, t.total_input_tokens, t.total_output_tokens, t.total_cost as dollars,
-  ${event('t.id', '0')}
-from agent_lineage_totals t
-join runs r on r.id = t.id
-where t.total_cost > cast(:dollars as double precision)
-order by t.total_cost desc`,
+    `select m.run_id, r.status, r.created_at, r.created_by, count(distinct m.agent_id) as agents, sum(m.input + m.cache_read + m.cache_write) as input_tokens,
+  sum(m.output) as output_tokens, sum(m.nano_dollars) / 1e9 as dollars, ${UNPRICED}, ${event('m.run_id', '0')}
+from model_calls m
+join runs r on r.id = m.run_id
+group by m.run_id, r.status, r.created_at, r.created_by
+having sum(m.nano_dollars) > cast(:dollars as double precision) * 1e9
+order by 8 desc`,
   ),
   asked(
     'models',
@@ -284,7 +323,7 @@ order by ended_at desc`,
     'Where each fork departs from its source',
     [RUN],
     `select r.created_at, r.id as run_id, r.forked_from, a.forked_step, a.turn, r.status, r.created_by,
-  'agent-' || a.forked_from || '@' || a.forked_revision as event
+  ${event('a.forked_from', 'a.forked_revision')}
 from runs r
 join agents a on a.id = r.id
 where a.forked_from is not null and (:run is null or r.id = :run or r.forked_from = :run)
@@ -314,12 +353,12 @@ order by created_at desc`,
     [PERSON, FROM, TO],
     `select timestamp, agent_id as person, event_type, run_id, ${evidence}
 from events
-where (agent_id like 'user:%' or agent_id like 'approver:%') and ${is('agent_id', PERSON)} and ${within('timestamp')}
+where agent_id like 'user:%' and ${by('agent_id')} and ${within('timestamp')}
 order by id desc`,
   ),
   asked(
     'ungoverned',
-    'Runs of other agents, of which the policy saw nothing',
+    'Runs of other agents, whose actions the policy could not see',
     [],
     `select created_at, run_id, id as agent_id, backend, status, code, ${event('id', '0')}
 from agents
@@ -328,9 +367,9 @@ order by created_at desc`,
   ),
   asked(
     'erased',
-    'What was erased, by whom and why',
+    'What was erased, by whom and why; the event is the erased one',
     [FROM, TO],
-    `select at, stream, revision, by, code, reason, stream || '@' || seen as event
+    `select at, stream, revision, by, code, reason, ${evidence}
 from erasures
 where ${within('at')}
 order by at desc`,
@@ -342,34 +381,39 @@ const accessQuestions = (): readonly Question[] => [
     'readers',
     'Who read a run',
     [RUN, PERSON],
-    `select recorded_at, principal, operation, run_id, count, 'access-uses@' || revision as event
+    `select recorded_at, principal, operation, run_id, count, 'access-' || access || '@' || revision as event
 from access_uses
-where type = 'read_audited' and ${is('run_id', RUN)} and ${is('principal', PERSON)}
+where type = 'read_audited' and ${is('run_id', RUN)} and ${by('principal')}
 order by recorded_at desc`,
   ),
   asked(
     'refused_requests',
     'Requests and logins that were refused',
     [PERSON, FROM, TO],
-    `select recorded_at, type, principal, key, operation, run_id, reason, address, count, 'access-uses@' || revision as event
+    `select recorded_at, type, principal, key, operation, run_id, reason, address, count, 'access-' || access || '@' || revision as event
 from access_uses
-where type in ('request_refused', 'login_failed') and ${is('principal', PERSON)} and ${within('recorded_at')}
+where type in ('request_refused', 'login_failed') and ${by('principal')} and ${within('recorded_at')}
 order by recorded_at desc`,
   ),
   asked(
     'rights',
-    'Which roles were granted and taken, and by whom',
+    'Which roles were granted, taken, or claimed by an issuer, and who was removed',
     [PERSON, FROM, TO],
-    `select changed_at, principal, role, change, changed_by, 'access-rights@' || revision as event
-from role_changes
-where ${is('principal', PERSON)} and ${within('changed_at')}
-order by revision desc`,
+    `select * from (
+  select changed_at as at, principal, role, change, changed_by, 'access-' || access || '@' || revision as event from role_changes
+  union all
+  select claimed_at, principal, roles, 'claimed', issuer, 'access-' || access || '@' || revision from role_claims
+  union all
+  select removed_at, principal, null, 'removed', removed_by, 'access-' || access || '@' || revision from principals
+  where removed_at is not null) as changes
+where ${by('principal')} and ${within('at')}
+order by at desc`,
   ),
   asked(
     'held',
     'What may not be erased, and why',
     [],
-    `select set_at, stream, reason, set_by, lifted_at, lifted_by, lift_reason, 'access-rights@' || revision as event
+    `select set_at, stream, reason, set_by, lifted_at, lifted_by, lift_reason, 'access-' || access || '@' || revision as event
 from holds
 order by set_at desc`,
   ),

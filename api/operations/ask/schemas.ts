@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOMENT, Moment } from '../moment-schema.ts'
 import { Id } from '../schemas.ts'
 import { MOST_ROWS, SqlAnswer } from '../sql/schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
@@ -10,9 +11,9 @@ const text = (description: string) =>
 export const QuestionInputs = z.strictObject({
   run: Id.optional().meta({ description: 'Id of a run' }),
   path: text('A file in the workspace'),
-  person: text('A person or a service, such as `user:ada`'),
-  from: text('Beginning of a span of time, ISO 8601'),
-  to: text('End of a span of time (not included), ISO 8601'),
+  person: text('A person or a service, such as `ada`'),
+  from: Moment.optional().meta({ type: 'string', description: `From then on: ${MOMENT}` }),
+  to: Moment.optional().meta({ type: 'string', description: `Before then: ${MOMENT}` }),
   dollars: z
     .string()
     .regex(/^\d{1,9}(\.\d{1,9})?$/, 'an amount in dollars, such as 2.50')
@@ -22,7 +23,7 @@ export const QuestionInputs = z.strictObject({
     .regex(/^\d{1,9}$/, 'a whole number')
     .optional(),
 })
-export type QuestionInputs = z.infer<typeof QuestionInputs>
+export type QuestionInputs = z.output<typeof QuestionInputs>
 
 export const Question = z
   .strictObject({

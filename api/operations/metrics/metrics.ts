@@ -49,24 +49,24 @@ export class Metrics {
       counter('runs_started_total', 'Runs by role.', added(runs.map(({ role, count }) => [{ role }, count]))),
       counter(
         'model_calls_total',
-        'Attempts of model calls.',
+        'Ended attempts of model calls.',
         modelCalls.map(({ model, outcome, count }) => [{ model, outcome }, count]),
       ),
-      counter('model_tokens_total', 'Tokens of model calls.', added(tokens)),
+      counter('model_tokens_total', 'Tokens of ended model calls.', added(tokens)),
       counter(
         'cost_dollars_total',
-        'What model calls with a known price cost.',
+        'What ended model calls with a known price cost.',
         added(modelCalls.map(({ model, nanoDollars }) => [{ model }, nanoDollars / 1e9])),
       ),
       counter(
         'tool_calls_total',
-        'Calls of tools.',
+        'Ended calls of tools; without a name: calls that never ran.',
         toolCalls.map(({ tool, outcome, count }) => [{ tool, outcome }, count]),
       ),
       gauge('approvals_waiting', 'Calls that wait for the approval of a person.', one(asks('approval'))),
       gauge('doubts_waiting', 'Calls with an unknown outcome that wait for a person.', one(asks('doubt'))),
       gauge('questions_waiting', 'Agents that wait for the answer of a person.', one(asks('input'))),
-      histogram('approval_wait_seconds', 'Times from a question to its answer.', WAITS, [[{}, approvals]]),
+      histogram('approval_wait_seconds', 'Times from a question to the answer of a person.', WAITS, [[{}, approvals]]),
     ]
   }
 }

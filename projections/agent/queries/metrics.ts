@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 
-/** Figures for monitors, over all runs. `count` and sums are since the first event of the log. */
+/** Figures for monitors, over all runs. Ended calls keep their outcome, so their counts and sums never fall. */
 export interface RunFigures {
   readonly runs: readonly { readonly status: string; readonly role: string; readonly count: number }[]
   readonly modelCalls: readonly {
@@ -20,6 +20,11 @@ export interface RunFigures {
   readonly approvals: { readonly atMost: readonly number[]; readonly count: number; readonly seconds: number }
 }
 
+// A lost call can still be late, and an unknown one can still be resolved.
+const ENDED_MODEL_CALLS = ['answered', 'failed', 'late', 'ended']
+const ENDED_TOOL_CALLS = ['succeeded', 'failed', 'ended']
+/** A model can name any text, so tools that never ran have no name here. */
+const TOOL = sql`case when ran = 1 then tool_name else '' end`
 const count = sql<number>`count(*)`.as('count')
 const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
 
@@ -41,18 +46,21 @@ export async function runFigures(db: Kysely<Database>, bounds: readonly number[]
     ])
     .select([total('cache_read').as('cacheRead'), total('cache_write').as('cacheWrite')])
     .select(total('nano_dollars').as('nanoDollars'))
+    .where('status', 'in', ENDED_MODEL_CALLS)
     .groupBy(['model', 'status'])
     .execute()
   const toolCalls = await db
     .selectFrom('tool_calls')
-    .select([sql<string>`coalesce(tool_name, '')`.as('tool'), 'status as outcome', count])
-    .groupBy(['tool_name', 'status'])
+    .select([sql<string>`${TOOL}`.as('tool'), 'status as outcome', count])
+    .where('status', 'in', ENDED_TOOL_CALLS)
+    .groupBy([sql`1`, 'status'])
     .execute()
   const waiting = await db.selectFrom('waiting').select(['reason', count]).groupBy('reason').execute()
   const decided = await db
     .selectFrom('approvals')
     .select(['requested_at', 'decided_at'])
     .where('decided_at', 'is not', null)
+    .where('status', 'in', ['approved', 'rejected'])
     .execute()
   // The databases count seconds between texts of times differently.
   const times = decided.map((row) => (Date.parse(row.decided_at ?? '') - Date.parse(row.requested_at ?? '')) / 1_000)

@@ -42,7 +42,7 @@ function listQuestions(ctx: Context, questions: readonly Question[]): number {
       of: ({ inputs }) => inputs.map(({ name, required }) => (required ? name.toUpperCase() : name)).join(' '),
     },
   ])
-  ctx.note(`ask one with "${ctx.command('ask', 'NAME', '[RUN]')}"; it needs what is in capitals`)
+  ctx.note(`ask one with "${ctx.command('ask', 'NAME', '[RUN]')}"; inputs in capitals are required`)
   return EXIT.done
 }
 
@@ -115,9 +115,9 @@ export function askCommand(program: Command, kit: Kit): void {
     .argument('[name]', 'the question')
     .argument('[run]', 'the run that it is about, or the beginning of its id')
     .option('--path <file>', 'a file in the workspace')
-    .option('--person <name>', 'a person or service, such as user:ada')
-    .option('--from <time>', 'from this day or time on (ISO 8601)')
-    .option('--to <time>', 'until this day or time (ISO 8601)')
+    .option('--person <name>', 'a person or service, such as ada')
+    .option('--from <time>', 'from this day or time on, such as 2026-11-23 or 2d')
+    .option('--to <time>', 'before this day or time')
     .option('--dollars <amount>', 'an amount of money')
     .option('--turn <n>', 'a turn', whole('--turn'))
     .option('--limit <n>', 'the most rows (default 1000)', whole('--limit', 1))

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
 import type { Question } from '../../../operations/ask/schemas.ts'
+import { momentOf } from '../../../operations/moment.ts'
 import type { SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, errorText } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
@@ -67,6 +68,10 @@ function Saved({ question }: { question: Question }) {
 /** The saved question that the URL names, even if the person has edited its text since. */
 const chosen = (questions: readonly Question[]) => questions.find(({ name }) => name === query.value.get('question'))
 
+/** Times as the tables have them. */
+const inputValue = (name: string, text: string) =>
+  name === 'from' || name === 'to' ? (momentOf(text, Date.now()) ?? text) : text
+
 interface Asked {
   readonly text: string
   readonly ms: number
@@ -128,7 +133,9 @@ function Editor({ questions }: { questions: readonly Question[] }) {
               class="mono"
               placeholder={example}
               onChange={(event) =>
-                setQuery({ sql: filled({ sql: text, inputs }, { [name]: event.currentTarget.value.trim() }) })
+                setQuery({
+                  sql: filled({ sql: text, inputs }, { [name]: inputValue(name, event.currentTarget.value.trim()) }),
+                })
               }
             />
           </label>
