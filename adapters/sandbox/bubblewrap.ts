@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
@@ -106,7 +107,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const bare =
     (grouped: boolean): Sandbox['exec'] =>
     (...call) =>
-      holding(workspace, (folder) => confine({ ...confined, folder, readOnly: [], grouped }, ...call))
+      holding(workspace, (folder) => confine({ ...confined, folder, readOnly: [], sockets: [], grouped }, ...call))
   if (isExempt()) {
     if (canLimit() && (await works(bare(true)))) return { confined: true, exec: execIn(true) }
     warn(UNLIMITED)
@@ -177,7 +178,8 @@ async function run(
     onSpawn: (child) => {
       entry?.started(child.pid as number)
       giveFilter(child, options.filter)
-      child.stdio[REFUSED]?.on('data', () => {
+      const refusal = (child.stdio as readonly unknown[])[REFUSED] as Readable
+      refusal.on('data', () => {
         refused = true
       })
       giveTo(child, VARIABLES, variableArguments(variables))

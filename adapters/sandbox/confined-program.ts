@@ -121,7 +121,7 @@ async function protectedUntil(
   over: Promise<void>,
   warn: (text: string) => void,
 ): Promise<Protected> {
-  if (workspace === null) return { folder: null, readOnly: [] }
+  if (workspace === null) return { folder: null, readOnly: [], sockets: [] }
   const known = Promise.withResolvers<Protected>()
   userRepositories(workspace)
     .around((theirs) => {

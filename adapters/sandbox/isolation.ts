@@ -39,9 +39,9 @@ export interface ConfinedArguments {
 }
 
 export function confinedArguments(confined: Confined): ConfinedArguments {
-  const { machine, folder, readOnly, hide, bounds, network, readable = [], last } = confined
+  const { machine, folder, readOnly, sockets, hide, bounds, network, readable = [], last } = confined
   const workspace = folder?.path ?? null
-  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network, last })
+  const mounts = mountArguments({ machine, workspace, readable, readOnly, sockets, hide, bounds, network, last })
   const guard = folder === null ? [] : sameFolders(folder, mounts)
   return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts, guard }
 }

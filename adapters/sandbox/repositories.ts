@@ -3,6 +3,8 @@ import type { Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { gitFolders, shownIn, unprotected } from './git-folders.ts'
 import { type HeldFolder, holding } from './held-folder.ts'
+import { isListening } from './listening.ts'
+import { socketPaths } from './mounts.ts'
 import { bytesAt, bytesOf, walk } from './walk.ts'
 
 /** The workspace, and the paths in it that commands must not change. */
@@ -11,6 +13,8 @@ export interface Protected {
   readonly folder: HeldFolder | null
   /** Real paths. Commands can only read these, and cannot move them or a folder around them. */
   readonly readOnly: readonly string[]
+  /** Real paths of sockets in the workspace. Commands cannot connect to these. */
+  readonly sockets: readonly string[]
 }
 
 interface Found {
@@ -18,6 +22,8 @@ interface Found {
   readonly repositories: ReadonlyMap<string, string>
   /** Folders that this user may not read. Their owner could make them readable. */
   readonly unreadable: readonly string[]
+  /** In the form of {@link walk}. */
+  readonly sockets: readonly string[]
 }
 
 /** Whether a git folder is protected with all its contents. */
@@ -30,6 +36,7 @@ type IsTheirs = (path: string, identity: string) => boolean
 async function repositoriesIn(workspace: HeldFolder, isTheirs: IsTheirs, limitMs?: number): Promise<Found> {
   const repositories = new Map<string, string>()
   const unreadable: string[] = []
+  const sockets: string[] = []
   const isProtected = async (path: string): Promise<boolean> => {
     const identity = await identityOf(bytesAt(workspace, path))
     repositories.set(path, identity)
@@ -39,13 +46,14 @@ async function repositoriesIn(workspace: HeldFolder, isTheirs: IsTheirs, limitMs
     if (!repositories.has(folder) && isGitFolder(entries) && (await isProtected(folder))) return []
     const inner: Dirent[] = []
     for (const entry of entries) {
+      if (entry.isSocket()) sockets.push(`${folder}/${entry.name}`)
       const closed = isDotGit(entry) && (await isProtected(`${folder}/${entry.name}`))
       if (entry.isDirectory() && !closed) inner.push(entry)
     }
     return inner
   }
   await walk(workspace, { visit, unreadable: (folder) => unreadable.push(folder), limitMs })
-  return { repositories, unreadable }
+  return { repositories, unreadable, sockets }
 }
 
 const isDotGit = (entry: Dirent): boolean =>
@@ -63,6 +71,14 @@ const identityOf = (path: Buffer): Promise<string> =>
     ({ ino, birthtimeNs }) => `${ino} ${birthtimeNs}`,
     () => '',
   )
+
+/** The sockets that programs listen on, without the ones that every start covers by name. */
+async function listenedOn(folder: HeldFolder, sockets: readonly string[]): Promise<string[]> {
+  const named = new Set(socketPaths())
+  const paths = sockets.map((path) => bytesOf(path).toString('utf8')).filter((path) => !named.has(path))
+  const live = await Promise.all(paths.map((path) => isListening(folder.at(path))))
+  return paths.filter((_, index) => live[index])
+}
 
 /**
  * Protects the user's repositories in a workspace: all except those that commands have made. The user's next
@@ -82,7 +98,7 @@ export function userRepositories(workspace: string, limitMs?: number) {
     ): Promise<T> =>
       holding(workspace, async (folder) => {
         const isTheirs: IsTheirs = (path, identity) => made.get(path) !== identity
-        const { repositories, unreadable } = await repositoriesIn(folder, isTheirs, limitMs)
+        const { repositories, unreadable, sockets } = await repositoriesIn(folder, isTheirs, limitMs)
         const theirs = new Map([...repositories].filter(([path, identity]) => isTheirs(path, identity)))
         const readOnly = new Set<string>()
         for (const path of [...theirs.keys(), ...unreadable]) {
@@ -91,7 +107,7 @@ export function userRepositories(workspace: string, limitMs?: number) {
           for (const part of unreadable.includes(path) ? [text] : await gitFolders(folder, text)) readOnly.add(part)
         }
         try {
-          return await command({ folder, readOnly: [...readOnly] })
+          return await command({ folder, readOnly: [...readOnly], sockets: await listenedOn(folder, sockets) })
         } finally {
           const after = await repositoriesIn(folder, (path) => theirs.has(path), limitMs).catch((error: Error) => {
             tell(`${error.message}; repositories that the command made are read-only from now on`)

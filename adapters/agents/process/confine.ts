@@ -97,7 +97,7 @@ async function confined(confining: Confining): Promise<Confined> {
         ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
         ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
       ]
-      return confinedArguments({ ...found, folder, readOnly: [], network: true, machine, last })
+      return confinedArguments({ ...found, folder, readOnly: [], sockets: [], network: true, machine, last })
     },
     async ({ isolation, mounts, guard }) => {
       await trial(found.bwrap, [...isolation, ...mounts, '--chdir', cwd], program).catch(async (error: unknown) => {
