@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { liesIn } from '../files/inside.ts'
 import { stepsTo } from '../processes/steps.ts'
@@ -30,7 +30,8 @@ export async function gitFolders(folder: HeldFolder, git: string): Promise<strin
 
 /** The real path. Null if it is missing or unreadable outside the workspace. */
 function settled({ path: workspace, at: through, nameOf }: HeldFolder, git: string, path: string): string | null {
-  const start = liesIn(workspace, path) ? workspace : '/'
+  // The search has entered the folder around the git folder, and follows no links.
+  const start = [dirname(git), workspace].find((known) => liesIn(known, path)) ?? '/'
   let last = start
   try {
     for (const { at, link } of stepsTo(path, { start, through })) {

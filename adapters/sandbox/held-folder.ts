@@ -4,13 +4,13 @@ import { liesIn } from '../files/inside.ts'
 import { hasOpenFiles } from '../workspace/open-folder.ts'
 
 /**
- * An open folder. Another process can replace the folder's name, or a folder above, by a link at any time. Paths through
- * the open folder do not follow such a link.
+ * An open folder. Another process can replace the folder's name, or a folder above, by a link at any time. A path
+ * through the open folder follows no such link.
  */
 export interface HeldFolder {
   /** Real path. */
   readonly path: string
-  /** The path through the open folder. Returns a path that does not lie in the folder unchanged. */
+  /** The path through the open folder. Does not change a path outside the folder. */
   at(path: string): string
   /** The inverse of `at`. */
   nameOf(path: string): string

@@ -98,8 +98,8 @@ export const socketPaths = (): string[] => boundSockets().flatMap((path) => real
 export function foldersAround(writable: string, kept: readonly string[]): string[] {
   const found = new Set<string>()
   for (const path of kept) {
-    for (let folder = dirname(path); folder !== writable && liesIn(writable, folder); folder = dirname(folder))
-      found.add(folder)
+    const isNew = (folder: string) => folder !== writable && !found.has(folder) && liesIn(writable, folder)
+    for (let folder = dirname(path); isNew(folder); folder = dirname(folder)) found.add(folder)
   }
   return [...found].sort((a, b) => a.length - b.length)
 }

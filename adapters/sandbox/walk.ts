@@ -38,7 +38,7 @@ export async function walk(root: HeldFolder, { visit, unreadable, limitMs = LIMI
 /** A path as a text with one character per byte. */
 export const byteText = (path: string): string => Buffer.from(path, 'utf8').toString('latin1')
 export const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1')
-/** The path of such a text through an open folder, which contains the path. */
+/** The path of such a text through the open folder that contains it. */
 export const bytesAt = (root: HeldFolder, path: string): Buffer =>
   bytesOf(byteText(root.at(root.path)) + path.slice(byteText(root.path).length))
 
