@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
@@ -8,6 +9,7 @@ import { doorOf, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './find-bubblewrap.ts'
+import { type HeldFolder, holding, replaced } from './held-folder.ts'
 import { type ConfinedArguments, confinedArguments, ENTER, startConfined, withProcessLimit } from './isolation.ts'
 import { homeOf, type Machine, machineOf } from './machine.ts'
 import { filterArguments, giveFilter, giveTo, UNFILTERED } from './pass-filter.ts'
@@ -16,6 +18,7 @@ import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts
 import { hasInEnvironment } from './process-table.ts'
 import { MARKER, type ProcessRegistry, processRegistry } from './registry.ts'
 import { type Protected, userRepositories } from './repositories.ts'
+import { REFUSED } from './same-folders.ts'
 import { withoutSetId } from './set-id.ts'
 import { readStatus, STATUS, type Status } from './status.ts'
 import { systemCallFilter } from './system-calls.ts'
@@ -53,6 +56,7 @@ interface Confinement extends SandboxOptions, Protected, Bubblewrap {
   readonly registry: ProcessRegistry | null
   readonly machine: Machine
   readonly filter: Buffer | null
+  readonly folder: HeldFolder
 }
 
 /** The descriptor for the command's variables. bubblewrap itself must not start with them. */
@@ -87,7 +91,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       try {
         const result = await repositories.around(
           (theirs) =>
-            withoutSetId(confined, () => confine({ ...confined, ...theirs, grouped }, command, ...rest), tell),
+            withoutSetId(
+              { ...theirs, filter },
+              () => confine({ ...confined, ...theirs, grouped }, command, ...rest),
+              tell,
+            ),
           tell,
         )
         return warnings.length === 0 ? result : { ...result, warnings }
@@ -96,7 +104,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         throw error
       }
     }
-  const bare = (grouped: boolean): Sandbox['exec'] => confine.bind(null, { ...confined, readOnly: [], grouped })
+  const bare =
+    (grouped: boolean): Sandbox['exec'] =>
+    (...call) =>
+      holding(workspace, (folder) => confine({ ...confined, folder, readOnly: [], sockets: [], grouped }, ...call))
   if (isExempt()) {
     if (canLimit() && (await works(bare(true)))) return { confined: true, exec: execIn(true) }
     warn(UNLIMITED)
@@ -128,14 +139,14 @@ const confine = (options: Confinement, ...call: Parameters<Sandbox['exec']>): Pr
 
 async function run(
   options: Confinement,
-  { isolation, mounts }: ConfinedArguments,
+  { isolation, mounts, guard }: ConfinedArguments,
   ...[command, signal, onOutput, filter]: Parameters<Sandbox['exec']>
 ): Promise<CommandResult> {
   const ours = options.env ?? process.env
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd]
   const { processes = MAX_PROCESSES } = options
-  const shell = ['--', '/bin/sh', '-c', withProcessLimit(processes), 'sh', ...command.argv]
+  const shell = ['--', ...guard, '/bin/sh', '-c', withProcessLimit(processes), 'sh', ...command.argv]
   const id = randomUUID()
   const group = options.grouped ? makeLimit(id, processes) : null
   if (options.grouped && group === null) throw new ToolError('EXECUTION_FAILED', UNLIMITED, { beforeEffect: true })
@@ -152,12 +163,13 @@ async function run(
   ]
   const variables = commandEnvironment(ours, homeOf(ours), searchPath(ours), command.env)
   let ended = false
+  let refused = false
   const running = runProcess({
     ...(group === null
       ? { file: options.bwrap, args }
       : { file: '/bin/sh', args: ['-c', ENTER, 'sh', doorOf(group), options.bwrap, ...args] }),
     options: { cwd: '/', env: { [MARKER]: id } },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', options.filter === null ? 'ignore' : 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', options.filter === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     timeoutMs: command.timeoutMs,
     graceMs: options.graceMs ?? KILL_AFTER_MS,
     signal,
@@ -166,6 +178,10 @@ async function run(
     onSpawn: (child) => {
       entry?.started(child.pid as number)
       giveFilter(child, options.filter)
+      const refusal = (child.stdio as readonly unknown[])[REFUSED] as Readable
+      refusal.on('data', () => {
+        refused = true
+      })
       giveTo(child, VARIABLES, variableArguments(variables))
       // The status may arrive after bubblewrap was ended. The child must then be ended too.
       readStatus(child, status, () => ended && endInner(status, id))
@@ -180,6 +196,7 @@ async function run(
     if (group !== null) await removeCgroup(group)
     entry?.ended()
   })
+  if (refused) throw replaced(options.workspace)
   const killed = result.timedOut || result.signal !== null
   if (status.exited || killed) return result
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {

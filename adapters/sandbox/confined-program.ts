@@ -73,16 +73,25 @@ export async function confineProgram(program: Program, options: ProgramConfineme
   try {
     const machine = await machineOf(program.env, workspace)
     const cwd = workspace ?? SHARED
-    const inside = await startConfined(
-      () => confinedArguments({ ...found, ...theirs, workspace, readable, network, machine }),
-      async ({ isolation, mounts }) => {
-        const args = [...isolation, ...mounts, '--chdir', cwd]
-        await trial(found.bwrap, args, program.file)
-        return args
+    const { inside, guard } = await startConfined(
+      () => confinedArguments({ ...found, ...theirs, readable, network, machine }),
+      async ({ isolation, mounts, guard }) => {
+        const inside = [...isolation, ...mounts, '--chdir', cwd]
+        await trial(found.bwrap, inside, program.file)
+        return { inside, guard }
       },
     )
     const cgroup = isExempt() ? makeLimit(id, MAX_PROCESSES) : null
-    const shell = ['--', '/bin/sh', '-c', withProcessLimit(MAX_PROCESSES), 'sh', program.file, ...program.args]
+    const shell = [
+      '--',
+      ...guard,
+      '/bin/sh',
+      '-c',
+      withProcessLimit(MAX_PROCESSES),
+      'sh',
+      program.file,
+      ...program.args,
+    ]
     const args = [...inside, ...filterArguments(filter), '--json-status-fd', String(STATUS), ...shell]
     return {
       ...(cgroup === null
@@ -112,12 +121,12 @@ async function protectedUntil(
   over: Promise<void>,
   warn: (text: string) => void,
 ): Promise<Protected> {
-  if (workspace === null) return { readOnly: [] }
+  if (workspace === null) return { folder: null, readOnly: [], sockets: [] }
   const known = Promise.withResolvers<Protected>()
   userRepositories(workspace)
     .around((theirs) => {
       known.resolve(theirs)
-      return withoutSetId({ workspace, filter: systemCallFilter() }, () => over, warn)
+      return withoutSetId({ ...theirs, filter: systemCallFilter() }, () => over, warn)
     }, warn)
     .catch((error: Error) => {
       known.reject(error)

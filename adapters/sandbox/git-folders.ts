@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { liesIn } from '../files/inside.ts'
 import { stepsTo } from '../processes/steps.ts'
+import type { HeldFolder } from './held-folder.ts'
 
 /** The largest file with the name of a folder, in bytes. */
 const MAX_NAME = 8_192
@@ -13,10 +14,11 @@ const MAX_NAME = 8_192
  * the workspace. Rejects with ToolError EXECUTION_FAILED, before any effect, if a command could replace a path: through
  * a link on the way, by making a missing path, or because the workspace itself is a git folder.
  */
-export async function gitFolders(workspace: string, git: string): Promise<string[]> {
+export async function gitFolders(folder: HeldFolder, git: string): Promise<string[]> {
+  const workspace = folder.path
   const found = new Set<string>()
-  for (let at: string | null = git; at !== null && !found.has(at); at = await namedBy(at)) {
-    const real = settled(workspace, git, at)
+  for (let at: string | null = git; at !== null && !found.has(at); at = await namedBy(folder, at)) {
+    const real = settled(folder, git, at)
     if (real === null) break
     if (real === workspace)
       throw unprotected(workspace, git, 'the workspace itself is a git folder; name another workspace')
@@ -27,10 +29,12 @@ export async function gitFolders(workspace: string, git: string): Promise<string
 }
 
 /** The real path. Null if it is missing or unreadable outside the workspace. */
-function settled(workspace: string, git: string, path: string): string | null {
-  let last = '/'
+function settled({ path: workspace, at: through, nameOf }: HeldFolder, git: string, path: string): string | null {
+  // The search has entered the folder around the git folder, and follows no links.
+  const start = [dirname(git), workspace].find((known) => liesIn(known, path)) ?? '/'
+  let last = start
   try {
-    for (const { at, link } of stepsTo(path)) {
+    for (const { at, link } of stepsTo(path, { start, through })) {
       if (link && liesIn(workspace, at))
         throw unprotected(
           workspace,
@@ -42,7 +46,7 @@ function settled(workspace: string, git: string, path: string): string | null {
     return last
   } catch (error) {
     if (error instanceof ToolError) throw error
-    const { path: missing = path } = error as NodeJS.ErrnoException
+    const missing = nameOf((error as NodeJS.ErrnoException).path ?? path)
     if (!liesIn(workspace, missing)) return null
     throw unprotected(
       workspace,
@@ -53,10 +57,10 @@ function settled(workspace: string, git: string, path: string): string | null {
 }
 
 /** The folder that a git folder's `commondir` or a file `.git` names. Null: none, or one that git does not accept. */
-async function namedBy(path: string): Promise<string | null> {
+async function namedBy({ at }: HeldFolder, path: string): Promise<string | null> {
   try {
-    const isFolder = (await stat(path)).isDirectory()
-    const file = isFolder ? join(path, 'commondir') : path
+    const isFolder = (await stat(at(path))).isDirectory()
+    const file = at(isFolder ? join(path, 'commondir') : path)
     if ((await stat(file)).size > MAX_NAME) return null
     const text = (await readFile(file, 'utf8')).replace(/[\r\n]+$/, '')
     if (isFolder) return text === '' ? null : resolve(path, text)

@@ -3,6 +3,7 @@ import type { Bubblewrap } from './find-bubblewrap.ts'
 import type { Machine } from './machine.ts'
 import { mountArguments } from './mounts.ts'
 import type { Protected } from './repositories.ts'
+import { sameFolders } from './same-folders.ts'
 
 const ISOLATION = (
   '--unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try ' +
@@ -11,8 +12,6 @@ const ISOLATION = (
 
 /** The files and the network that a confined program can use. */
 interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'> {
-  /** The real path of the only folder that the program can change. Null: none. */
-  readonly workspace: string | null
   /** More absolute paths that the program can read. Default: none. */
   readonly readable?: readonly string[] | undefined
   readonly network: boolean
@@ -35,12 +34,16 @@ export const withProcessLimit = (most: number) =>
 export interface ConfinedArguments {
   readonly isolation: readonly string[]
   readonly mounts: readonly string[]
+  /** A command that runs the program in its arguments if the mounts are the folders that keepup has looked into. */
+  readonly guard: readonly string[]
 }
 
 export function confinedArguments(confined: Confined): ConfinedArguments {
-  const { machine, workspace, readOnly, hide, bounds, network, readable = [], last } = confined
-  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network, last })
-  return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts }
+  const { machine, folder, readOnly, sockets, hide, bounds, network, readable = [], last } = confined
+  const workspace = folder?.path ?? null
+  const mounts = mountArguments({ machine, workspace, readable, readOnly, sockets, hide, bounds, network, last })
+  const guard = folder === null ? [] : sameFolders(folder, mounts)
+  return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts, guard }
 }
 
 const MAX_STARTS = 3

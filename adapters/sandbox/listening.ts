@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 
 /** The path is the last of eight fields and may contain spaces. */
 const PATH = /^\S+:\s+(?:\S+\s+){5}\S+ (\/.*)$/
@@ -15,3 +16,21 @@ export function boundSockets(table = '/proc/net/unix'): string[] {
     return []
   }
 }
+
+/** The time for a program to close the connection of a trial, in ms. */
+const CLOSE_MS = 1_000
+
+/**
+ * Whether a program listens on a socket that may have been bound by another name. Only a connection tells. A socket that
+ * cannot be tried counts as one with a program.
+ */
+export const isListening = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    // Reads to the end: a program may not expect that its connection is reset.
+    const socket = connect(path, () => resolve(true))
+      .resume()
+      .end()
+      .unref()
+    socket.setTimeout(CLOSE_MS, () => socket.destroy())
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'))
+  })

@@ -14,6 +14,8 @@ export interface MountPlan {
   readonly readable: readonly string[]
   /** Real paths in the workspace that commands can only read. Commands cannot move them, or a folder around them. */
   readonly readOnly: readonly string[]
+  /** Real paths of more sockets to cover. */
+  readonly sockets: readonly string[]
   /** Real paths to hide: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
   /** Whether this bubblewrap knows `--size`. */
@@ -72,14 +74,16 @@ const emptyFile = (path: string): string[] => ['--ro-bind', '/dev/null', path]
 const emptyFolder = (path: string): string[] => ['--tmpfs', path, '--remount-ro', path]
 
 /** Finds the private entries of the shown folders, which need a cover. */
-function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean): PrivateEntry[] {
+function hidden({ machine, hide, sockets }: MountPlan, isShown: (path: string) => boolean): PrivateEntry[] {
   const named = [...SERVICES.filter(isRealFolder), ...hide.filter(existsSync)].map((path) => ({
     path,
     isFolder: statSync(path).isDirectory(),
   }))
-  const all = [...machine.masked, ...named, ...socketPaths().map((path) => ({ path, isFolder: false }))].filter(
-    ({ path }) => isShown(path),
-  )
+  const all = [
+    ...machine.masked,
+    ...named,
+    ...[...socketPaths(), ...sockets].map((path) => ({ path, isFolder: false })),
+  ].filter(({ path }) => isShown(path))
   const folders = all.filter(({ isFolder }) => isFolder).map(({ path }) => path)
   return all.filter(({ path }) => !folders.some((other) => other !== path && liesIn(other, path)))
 }
@@ -94,8 +98,8 @@ export const socketPaths = (): string[] => boundSockets().flatMap((path) => real
 export function foldersAround(writable: string, kept: readonly string[]): string[] {
   const found = new Set<string>()
   for (const path of kept) {
-    for (let folder = dirname(path); folder !== writable && liesIn(writable, folder); folder = dirname(folder))
-      found.add(folder)
+    const isNew = (folder: string) => folder !== writable && !found.has(folder) && liesIn(writable, folder)
+    for (let folder = dirname(path); isNew(folder); folder = dirname(folder)) found.add(folder)
   }
   return [...found].sort((a, b) => a.length - b.length)
 }

@@ -1,7 +1,8 @@
 import { constants, type Dirent } from 'node:fs'
 import { chmod, lstat, open, unlink } from 'node:fs/promises'
 import { shownIn } from './git-folders.ts'
-import { bytesOf, walk } from './walk.ts'
+import type { HeldFolder } from './held-folder.ts'
+import { bytesAt, bytesOf, walk } from './walk.ts'
 
 const SET_ID = 0o6000
 /** Linux's O_PATH, which Node does not export. It does not open the file itself, so the file need not be readable. */
@@ -14,28 +15,28 @@ type Unsafe = 'set-id' | 'device'
  * bits before the command keep them. With a filter of system calls a command can add none, so no search is needed.
  */
 export async function withoutSetId<T>(
-  { workspace, filter }: { readonly workspace: string; readonly filter: Buffer | null },
+  { folder, filter }: { readonly folder: HeldFolder; readonly filter: Buffer | null },
   command: () => Promise<T>,
   tell: (text: string) => void,
 ): Promise<T> {
   if (filter !== null) return command()
-  const before = await unsafeIn(workspace)
+  const before = await unsafeIn(folder)
   try {
     return await command()
   } finally {
-    const after = await unsafeIn(workspace).catch((error: Error) => {
+    const after = await unsafeIn(folder).catch((error: Error) => {
       tell(error.message)
       return new Map<string, Unsafe>()
     })
-    for (const [key, kind] of after) if (before.get(key) !== kind) await mend(workspace, key, kind, tell)
+    for (const [key, kind] of after) if (before.get(key) !== kind) await mend(folder, key, kind, tell)
   }
 }
 
 /** The unsafe files of a workspace by inode and path. */
-async function unsafeIn(workspace: string): Promise<Map<string, Unsafe>> {
+async function unsafeIn(workspace: HeldFolder): Promise<Map<string, Unsafe>> {
   const found = new Map<string, Unsafe>()
   const look = async (path: string) => {
-    const stats = await lstat(bytesOf(path)).catch(() => null)
+    const stats = await lstat(bytesAt(workspace, path)).catch(() => null)
     if (stats === null) return
     const isDevice = stats.isBlockDevice() || stats.isCharacterDevice()
     if (isDevice || (stats.isFile() && (stats.mode & SET_ID) !== 0))
@@ -51,9 +52,10 @@ async function unsafeIn(workspace: string): Promise<Map<string, Unsafe>> {
   return found
 }
 
-async function mend(workspace: string, key: string, kind: Unsafe, tell: (text: string) => void): Promise<void> {
-  const bytes = bytesOf(key.slice(key.indexOf(' ') + 1))
-  const shown = shownIn(workspace, bytes.toString('utf8'))
+async function mend(workspace: HeldFolder, key: string, kind: Unsafe, tell: (text: string) => void): Promise<void> {
+  const path = key.slice(key.indexOf(' ') + 1)
+  const bytes = bytesAt(workspace, path)
+  const shown = shownIn(workspace.path, bytesOf(path).toString('utf8'))
   try {
     if (kind === 'device') {
       await unlink(bytes)

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { ToolError } from '../../domain/calls/errors.ts'
+import type { HeldFolder } from './held-folder.ts'
 
 const AT_ONCE = 64
 /** The time limit of a walk, in ms. */
@@ -19,14 +20,14 @@ export interface WalkOptions {
  * Visits a folder and every folder below it, without following links. A path is a text with one character per byte,
  * because a name need not be UTF-8. Rejects with ToolError EXECUTION_FAILED, before any effect, after the time limit.
  */
-export async function walk(root: string, { visit, unreadable, limitMs = LIMIT_MS }: WalkOptions): Promise<void> {
+export async function walk(root: HeldFolder, { visit, unreadable, limitMs = LIMIT_MS }: WalkOptions): Promise<void> {
   const end = performance.now() + limitMs
-  const folders = [byteText(root)]
+  const folders = [byteText(root.path)]
   for (let some = folders.splice(0, AT_ONCE); some.length > 0; some = folders.splice(-AT_ONCE)) {
-    if (performance.now() > end) throw tooLong(root, limitMs)
+    if (performance.now() > end) throw tooLong(root.path, limitMs)
     const inner = await Promise.all(
       some.map(async (folder) => {
-        const entries = await entriesOf(folder, unreadable)
+        const entries = await entriesOf(root, folder, unreadable)
         return (await visit(folder, entries)).map(({ name }) => `${folder}/${name}`)
       }),
     )
@@ -37,13 +38,16 @@ export async function walk(root: string, { visit, unreadable, limitMs = LIMIT_MS
 /** A path as a text with one character per byte. */
 export const byteText = (path: string): string => Buffer.from(path, 'utf8').toString('latin1')
 export const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1')
+/** The path of such a text through the open folder that contains it. */
+export const bytesAt = (root: HeldFolder, path: string): Buffer =>
+  bytesOf(byteText(root.at(root.path)) + path.slice(byteText(root.path).length))
 
 /**
  * The entries of a folder. Empty if the folder was removed since it was listed, or if its path is too long for Linux.
  */
-async function entriesOf(folder: string, unreadable?: (folder: string) => void): Promise<Dirent[]> {
+async function entriesOf(root: HeldFolder, folder: string, unreadable?: (folder: string) => void): Promise<Dirent[]> {
   try {
-    return await readdir(bytesOf(folder), { withFileTypes: true, encoding: 'latin1' })
+    return await readdir(bytesAt(root, folder), { withFileTypes: true, encoding: 'latin1' })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EACCES' || code === 'EPERM') unreadable?.(folder)

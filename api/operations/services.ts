@@ -90,8 +90,14 @@ export interface CurrentFile extends SeenFile {
 /** The most files that a preview of a command reads. Each file is read whole. */
 export const MAX_NAMED_FILES = 16
 
+/** A file that a command names. `path`: as the command names it; it may be a link. */
+export interface NamedFile extends SeenFile {
+  /** The real path, if it is another one. Null: the path leads out of the workspace or nowhere. Absent: the same. */
+  readonly leadsTo?: string | null
+}
+
 export interface NamedFiles {
-  readonly files: readonly SeenFile[]
+  readonly files: readonly NamedFile[]
   readonly more: boolean
 }
 
@@ -108,8 +114,8 @@ export interface Files {
   /** The current file at a path. */
   current(agentId: string, path: string): Promise<CurrentFile>
   /**
-   * The regular files among these names, which are relative to a folder of the workspace; at most {@link MAX_NAMED_FILES}.
-   * `more`: there are others.
+   * The files and links among these names, which are relative to a folder of the workspace, and the names of missing
+   * files; at most {@link MAX_NAMED_FILES}. `more`: there are others.
    */
   named(agentId: string, folder: string, names: readonly string[]): Promise<NamedFiles>
   /** Restores the files of a version. The replaced files become a version too. */

@@ -7,6 +7,7 @@ import { AgentError } from '../../../domain/external/errors.ts'
 import { liesIn, outermost } from '../../files/inside.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/find-bubblewrap.ts'
+import { holdFolder } from '../../sandbox/held-folder.ts'
 import { confinedArguments, startConfined } from '../../sandbox/isolation.ts'
 import { machineOf } from '../../sandbox/machine.ts'
 import { foldersAround, socketPaths } from '../../sandbox/mounts.ts'
@@ -53,6 +54,8 @@ interface Confined {
   readonly bwrap: string
   /** bubblewrap's arguments that isolate the agent. */
   readonly args: readonly string[]
+  /** A command that runs the agent in its arguments if the working folder is the same folder. */
+  readonly guard: readonly string[]
   /** The filter of system calls that commands have; null: none for this architecture. */
   readonly filter: Buffer | null
   /** The real path of the working folder. */
@@ -85,7 +88,8 @@ async function confined(confining: Confining): Promise<Confined> {
   // The working folder comes last, because a readable folder may contain it. Its path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
   const machine = await machineOf(env, cwd)
-  const args = await startConfined(
+  const folder = holdFolder(cwd)
+  const started = startConfined(
     () => {
       // Nothing can be mounted in a hidden folder, which is empty and read-only.
       const hide = outermost([...found.hide, ...socketPaths()])
@@ -93,17 +97,18 @@ async function confined(confining: Confining): Promise<Confined> {
         ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
         ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
       ]
-      return confinedArguments({ ...found, workspace: cwd, readOnly: [], network: true, machine, last })
+      return confinedArguments({ ...found, folder, readOnly: [], sockets: [], network: true, machine, last })
     },
-    async ({ isolation, mounts }) => {
+    async ({ isolation, mounts, guard }) => {
       await trial(found.bwrap, [...isolation, ...mounts, '--chdir', cwd], program).catch(async (error: unknown) => {
         if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
         throw new SandboxUnavailable(error.why, { cause: error, isOfRequest: true })
       })
-      return [...isolation, ...mounts]
+      return { args: [...isolation, ...mounts], guard }
     },
   )
-  return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
+  const inside = await started.finally(() => folder.close())
+  return { bwrap: found.bwrap, ...inside, filter: systemCallFilter(), cwd }
 }
 
 /**

@@ -101,6 +101,7 @@ async function started(
     stdin,
     bwrap,
     confining: inside?.args,
+    guard: inside?.guard,
     filter: inside?.filter,
     graceMs: options.graceMs,
     giveUpMs: options.giveUpMs,

@@ -28,6 +28,8 @@ interface Launch {
   readonly bwrap: string | null
   /** bubblewrap's arguments that confine the agent. Absent: the agent has the user's rights. */
   readonly confining?: readonly string[] | undefined
+  /** A command in the sandbox that runs the agent in its arguments. Absent: none. */
+  readonly guard?: readonly string[] | undefined
   /** The filter of system calls of a confined agent; null: none for this architecture. */
   readonly filter?: Buffer | null | undefined
   /** Records running agents, so that they can be ended after a crash. */
@@ -102,13 +104,13 @@ export function startProcess(launch: Launch): AgentProcess {
 }
 
 function spawned(launch: Launch, id: string, cgroup: string | null): ChildProcess {
-  const { program, args, cwd, env, stdin, bwrap, confining, filter = null } = launch
+  const { program, args, cwd, env, stdin, bwrap, confining, guard = [], filter = null } = launch
   const first = stdin ? 'pipe' : 'ignore'
   const all = { ...env, [MARKER]: id }
   // stderr may contain secrets, so keepup neither reads nor shows it.
   if (bwrap !== null) {
     const streams = [first, 'pipe', 'ignore', 'pipe', ...(filter === null ? [] : (['pipe'] as const))] as const
-    const inside = [...filterArguments(filter), ...namespaceArguments(cwd, confining)]
+    const inside = [...filterArguments(filter), ...namespaceArguments(cwd, confining), ...guard]
     const child = startGroup(bwrap, [...inside, program, ...args], streams, { cwd, env: all })
     // Without a process, `startProcess` reports why. The child then has no streams.
     if (child.pid !== undefined) giveFilter(child, filter)

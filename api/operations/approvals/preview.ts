@@ -6,7 +6,7 @@ import type { DocumentGateway } from '../../../domain/document/runtime/gateway.t
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { patchApart } from '../files/diff/threaded-diff.ts'
 import type { ApprovalRow } from '../read-model.ts'
-import type { CurrentFile, Files, NamedFiles } from '../services.ts'
+import type { CurrentFile, Files, NamedFile, NamedFiles } from '../services.ts'
 import { condensed, unmistakable } from '../text/visible-text.ts'
 import { documentPreview } from './document-preview.ts'
 
@@ -138,15 +138,21 @@ function commandNotes({ cwd, timeoutMs }: JsonObject, { folder, named }: Extract
     notes.push(`The command works in ${quoted(cwd)}${leads}.`)
   }
   if (typeof timeoutMs === 'number') notes.push(`The time limit is ${timeoutMs} ms.`)
-  for (const { path, content } of named.files)
-    notes.push(
-      `The command names ${quoted(path)}, which can change until then: ${content === 'unreadable' ? 'it is unreadable' : `SHA-256 ${content}`}.`,
-    )
+  for (const file of named.files)
+    notes.push(`The command names ${quoted(file.path)}, ${leads(file)} can change until then: ${state(file)}.`)
   if (named.files.length > 0)
     notes.push('If one of these files changes after your approval and before the command starts, keepup asks again.')
   if (named.more) notes.push('The command can run more files, which keepup does not compare.')
   return notes
 }
+
+const leads = ({ leadsTo }: NamedFile): string => {
+  if (leadsTo === undefined) return 'which'
+  return leadsTo === null ? 'which leads out of the workspace or nowhere and' : `which leads to ${quoted(leadsTo)} and`
+}
+
+const state = ({ content }: NamedFile): string =>
+  content === 'unreadable' || content === 'absent' ? `it is ${content}` : `SHA-256 ${content}`
 
 /** Show carriage returns: a shell treats them as ordinary characters, also at the end of a line. */
 const commandText = (command: string): string =>

@@ -1,14 +1,13 @@
-import { posix } from 'node:path'
+import { isAbsolute, posix, relative } from 'node:path'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { ERASED } from '../../../domain/calls/events/residue.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
-import type { SeenFile } from '../../../domain/calls/question-hash.ts'
 import { readNow } from '../../../domain/calls/runtime/approved-files.ts'
 import type { Workspace } from '../../../domain/ports/index.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { Problem } from '../../operations/problem.ts'
-import { type FilePoint, type Files, MAX_NAMED_FILES } from '../../operations/services.ts'
+import { type FilePoint, type Files, MAX_NAMED_FILES, type NamedFile } from '../../operations/services.ts'
 import type { AgentFiles } from './agent-files.ts'
 import { fileBlame } from './file-blame.ts'
 import type { FileSources } from './file-sources.ts'
@@ -41,6 +40,27 @@ const ofAgent = ({ path }: AgentFiles): Worked => ({
   workspace: path === null ? null : { path },
 })
 const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
+
+/** The name of a missing file, not another word: it has a folder or an extension, and is no address or text. */
+const LOOKS_MISSING = /^(?!.*(?::\/\/|\s)).*(?:\/|\.[a-z])/i
+
+/**
+ * The file of a name in a command. Keeps the name of a link: a link can lead to another file later. Null: the name is a
+ * folder, a word, or outside the workspace.
+ */
+async function namedFile(workspace: Workspace, folder: string, name: string): Promise<NamedFile | null> {
+  const asked = isAbsolute(name) ? name : posix.join(folder, name)
+  const real = await workspace.resolve(asked).catch((error: { code?: unknown }) => {
+    return error.code === 'SANDBOX_VIOLATION' ? null : ''
+  })
+  const within = isAbsolute(name) ? relative(workspace.path, name) : asked
+  const path = /^\.\.(?:\/|$)/.test(within) ? real : within.replace(/\/$/, '')
+  if (path === null || path === '' || path === '.' || real === '') return null
+  const { content } = await readNow(workspace, path)
+  if (content === 'absent' && !LOOKS_MISSING.test(name)) return null
+  if (content === 'unreadable' && (await workspace.list(path).then(Boolean, () => false))) return null
+  return { path, content, ...(real !== path && { leadsTo: real }) }
+}
 
 /** The service for the files of runs: their present content, their content at a step, and restores. */
 export function workspaceFilesOf(sources: FileSources): Files {
@@ -88,17 +108,12 @@ export function workspaceFilesOf(sources: FileSources): Files {
     async named(agentId, folder, names) {
       const { spec } = await treeAt({ agentId, at: null })
       const workspace = await open(spec)
-      const found = new Map<string, SeenFile>()
+      const found = new Map<string, NamedFile>()
       for (const name of workspace === null ? [] : names) {
-        const path = await workspace!
-          .resolve(posix.isAbsolute(name) ? name : posix.join(folder, name))
-          .catch(() => null)
-        if (path === null || path === '' || found.has(path)) continue
-        const { content } = await readNow(workspace!, path)
-        const isFolder = content === 'unreadable' && (await workspace!.list(path).then(Boolean, () => false))
-        if (content === 'absent' || isFolder) continue
+        const file = await namedFile(workspace!, folder, name)
+        if (file === null || found.has(file.path)) continue
         if (found.size === MAX_NAMED_FILES) return { files: [...found.values()], more: true }
-        found.set(path, { path, content })
+        found.set(file.path, file)
       }
       return { files: [...found.values()], more: false }
     },

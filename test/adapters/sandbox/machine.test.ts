@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { liesIn } from '../../../adapters/files/inside.ts'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
@@ -90,6 +90,24 @@ describe('the parts of the machine that a command sees', { tags: ['bubblewrap'] 
     expect(await at.run('mv run old || mv run/app old')).not.toMatchObject({ exitCode: 0 })
     const { stdout } = await at.run(`${connect('run/app/s.sock')}; ${connect('run/app/l.sock')}; ls run/app`)
     expect(stdout).toBe('ECONNREFUSED\nECONNREFUSED\nl.sock\ns.sock\n')
+  })
+
+  it('have no socket in the workspace that was renamed, linked, or bound by a relative path', async () => {
+    const { ws } = at.folders
+    await listening(join(ws, 'named.sock'))
+    await listening(join(elsewhere, 'linked.sock'))
+    await listening(relative(process.cwd(), join(ws, 'relative.sock')))
+    renameSync(join(ws, 'named.sock'), join(ws, 'renamed.sock'))
+    const names = ['renamed.sock', 'relative.sock']
+    if (statSync(ws).dev === statSync(elsewhere).dev) {
+      linkSync(join(elsewhere, 'linked.sock'), join(ws, 'linked.sock'))
+      names.push('linked.sock')
+    }
+    const { stdout } = await at.run(names.map(connect).join('; '))
+    expect(stdout).toBe('ECONNREFUSED\n'.repeat(names.length))
+    const stale = `node -e "require('net').createServer().listen('stale.sock', () => process.exit())"`
+    expect(await at.run(stale)).toMatchObject({ exitCode: 0 })
+    expect(await at.run('rm stale.sock')).toMatchObject({ exitCode: 0 })
   })
 
   it('have of /etc what every user may read', async () => {

@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import { gitFolders } from '../../../adapters/sandbox/git-folders.ts'
+import { holding } from '../../../adapters/sandbox/held-folder.ts'
 import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { asOrdinaryUser } from '../../support/programs/ordinary-user.ts'
@@ -215,6 +217,21 @@ it('a workspace that cannot be searched in time runs no command', async () => {
   expect(command).not.toHaveBeenCalled()
   expect(await around()).toBe('ran')
   remove()
+})
+
+it('a repository is looked at as often however deep its folder lies', async () => {
+  const { ws, remove } = freshFolders()
+  onTestFinished(remove)
+  const looks = async (depth: number) => {
+    const git = join(ws, 'd/'.repeat(depth), '.git')
+    mkdirSync(git, { recursive: true })
+    return holding(ws, async (folder) => {
+      const at = vi.fn(folder.at)
+      expect(await gitFolders({ ...folder, at }, git)).toEqual([git])
+      return at.mock.calls.length
+    })
+  }
+  expect(await looks(100)).toBe(await looks(1))
 })
 
 it('a folder that its owner may not read is read-only, so that no command looks into it', async () => {

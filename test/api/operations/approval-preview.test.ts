@@ -64,6 +64,26 @@ it('a time limit and the files that a command names are notes', async () => {
   ])
 })
 
+it('a note of a named file says where its link leads, and that it is absent', async () => {
+  const content = 'b'.repeat(64)
+  const named = async () => ({
+    files: [
+      { path: 'build.sh', content, leadsTo: 'b2.sh' },
+      { path: 'gen.sh', content: 'unreadable' as const, leadsTo: null },
+      { path: 'new.sh', content: 'absent' as const },
+    ],
+    more: false,
+  })
+  const approval = { agentId: 'a', toolName: 'run_command', arguments: { command: 'sh build.sh' } }
+  const preview = await previewOf(approval, { files: { ...NOTHING, named }, documents: NO_DOCUMENTS })
+  expect(preview.files[0]).toEqual({ path: 'build.sh', content })
+  expect(preview.notes.slice(0, 3)).toEqual([
+    `The command names "build.sh", which leads to "b2.sh" and can change until then: SHA-256 ${content}.`,
+    'The command names "gen.sh", which leads out of the workspace or nowhere and can change until then: it is unreadable.',
+    'The command names "new.sh", which can change until then: it is absent.',
+  ])
+})
+
 it('thousands of blank lines and wide spaces stand as their number, and nothing of the rest is left out', async () => {
   const hidden = await command({ command: `ls${'\n'.repeat(3_001)}rm -rf src` })
   expect(hidden.text).toBe('ls\n‹3000 blank lines›\nrm -rf src')

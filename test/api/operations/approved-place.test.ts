@@ -1,8 +1,11 @@
 // @module-tag git
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { workspaceFiles } from '../../../adapters/workspace/files.ts'
 import type { Preview } from '../../../api/operations/approvals/preview.ts'
+import { type SeenFile, storedFile } from '../../../domain/calls/question-hash.ts'
+import { changedSinceApproval } from '../../../domain/calls/runtime/approved-files.ts'
 import { unsalted } from '../../../domain/log/seal.ts'
 import { bodyOf, eventsIn, openWorld } from '../support/http.ts'
 
@@ -97,4 +100,49 @@ it('a binary file is no obstacle to a preview', async () => {
   const { notes, files } = await previewOf(id)
   expect(notes).toEqual([expect.stringMatching(/^The file is binary now \(4 bytes, SHA-256 [0-9a-f]{64}\)/)])
   expect(files).toEqual([{ path: 'hello.txt', content: expect.stringMatching(/^[0-9a-f]{64}$/) }])
+})
+
+it('the files of a command are its links, also those that lead nowhere or out, and missing files', async () => {
+  const folder = world.workspace()
+  const id = await world.driven('write it', { workspace: folder })
+  writeFileSync(join(folder, 'b2.sh'), 'echo good')
+  symlinkSync('b2.sh', join(folder, 'build.sh'))
+  symlinkSync('nowhere', join(folder, 'gen'))
+  symlinkSync('/etc/hostname', join(folder, 'host'))
+  mkdirSync(join(folder, 'sub'))
+  const names = [
+    'sh',
+    'build.sh',
+    `${folder}/b2.sh`,
+    'gen',
+    'host',
+    'new.sh',
+    './run',
+    'sub/',
+    'https://a.example/x.sh',
+  ]
+  const { files } = await world.services.files.named(id, '', [...names, 'fix it. now', '/usr/bin/env', '../x.sh'])
+  const content = expect.stringMatching(/^[0-9a-f]{64}$/)
+  expect(files).toEqual([
+    { path: 'build.sh', content, leadsTo: 'b2.sh' },
+    { path: 'b2.sh', content },
+    { path: 'gen', content: 'unreadable', leadsTo: null },
+    { path: 'host', content: 'unreadable', leadsTo: null },
+    { path: 'new.sh', content: 'absent' },
+    { path: 'run', content: 'absent' },
+  ])
+  const workspace = workspaceFiles(folder) as never
+  const changed = ({ path, content }: SeenFile) =>
+    changedSinceApproval(workspace, { approvedFiles: [storedFile('', { path, content })] } as never, '')
+  expect(await Promise.all(files.map(changed))).toEqual(files.map(() => null))
+  for (const name of ['build.sh', 'gen', 'host']) rmSync(join(folder, name))
+  for (const name of ['build.sh', 'gen', 'host', 'new.sh']) writeFileSync(join(folder, name), 'echo evil')
+  expect(await Promise.all(files.map(changed))).toEqual([
+    '"build.sh" was changed after the approval',
+    null,
+    '"gen" was changed after the approval',
+    '"host" was changed after the approval',
+    '"new.sh" was created after the approval',
+    null,
+  ])
 })
