@@ -4,11 +4,11 @@ import type { Identity } from '../../domain/access/runtime/access-gate.ts'
 import type { AccessState } from '../../domain/access/state.ts'
 import type { VerifiedToken } from '../../domain/ports/index.ts'
 import { identityOfKey, isAuditedRead, mustHave, recovery } from '../operations/access/identity.ts'
+import { runOfRequest } from '../operations/access/run-of-request.ts'
 import { identityOfToken, verifiedToken } from '../operations/access/token-identity.ts'
 import { optionsOf } from '../operations/headers.ts'
 import { Problem } from '../operations/problem.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
-import { runOfAgent } from '../operations/runs/run-of-agent.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import type { Declared, FindRoute } from './declared-guard.ts'
@@ -150,17 +150,6 @@ export function requestOptions(c: Context, headers: Parameters<typeof optionsOf>
   return { ...optionsOf(headers), ...(identity !== null && { identity }) }
 }
 
-/** Paths that name an agent, or one of its calls: `<agent>.t<turn>.c<index>`. */
-const OF_AGENT = /^\/v1\/(?:agents|approvals|doubts|permissions|results)\/([0-9a-z]+)(?:\.t\d+\.c\d+)?(?:\/|$)/
-
-/** The run that a request is about: the one in its path, or that of the agent in its path. Null: none. */
-async function runIn(s: Services, path: string): Promise<string | null> {
-  const run = /^\/v1\/runs\/([^/]+)/.exec(path)?.[1]
-  if (run !== undefined) return run
-  const agent = OF_AGENT.exec(path)?.[1]
-  return agent === undefined ? null : runOfAgent(s, agent).catch(() => null)
-}
-
 /** Refuses a request whose principal does not have the right of its route. Counts reads. */
 export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
   return async (c, next) => {
@@ -169,7 +158,7 @@ export function rightGuard(s: Services, find: FindRoute): MiddlewareHandler {
     // A path without a route is answered with 404.
     if (route === undefined || route.right === null) return next()
     if (identity !== null) {
-      const run = await runIn(s, c.req.path)
+      const run = await runOfRequest(s, c.req.path, c.req.query('run'))
       mustHave(s, identity, route.right, { operation: route.operation, run })
       if (isAuditedRead(c.req.method, route.right))
         s.uses.read({ principal: identity.principal, operation: route.operation, run })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { runOfRequest } from '../operations/access/run-of-request.ts'
 import {
   type AnyOperation,
   inputMembers,
@@ -74,8 +75,9 @@ async function call(
     const known = Object.values(members).flatMap(Object.keys)
     throw new Problem('INVALID_REQUEST', `${name} takes no "${unknown[0]}"; give ${known.join(', ')}`)
   }
+  const about = await runOfRequest(s, pathOf(http, parts.params), parts.query.run as string | undefined)
   const { by, options: who } = await callers.caller(asked.by as string | undefined, {
-    ...{ right, operation: name, run: runOf(http, parts.params), method: http.split(' ')[0]! },
+    ...{ right, operation: name, run: about, method: http.split(' ')[0]! },
   })
   if ('by' in members.body && by !== undefined) parts.body = { ...parts.body, by }
   const checked: Record<string, unknown> = {}
@@ -87,8 +89,11 @@ async function call(
   return answered instanceof WithStatus ? answered.output : answered
 }
 
-const runOf = (http: string, { id }: Readonly<Record<string, unknown>>): string | null =>
-  http.includes(' /v1/runs/{id}') && typeof id === 'string' ? id : null
+/** The path of a request, as HTTP would have it. */
+const pathOf = (http: string, params: Readonly<Record<string, unknown>>): string =>
+  http
+    .slice(http.indexOf(' ') + 1)
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? '')))
 
 async function read({ pieces }: JsonPieces): Promise<unknown> {
   const parts: Buffer[] = []

@@ -10,6 +10,7 @@ import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain
 import type { ContextStore } from '../../domain/store/runtime/store.ts'
 import type { At } from '../../domain/stream/point.ts'
 import { Callback } from '../../domain/stream/runtime/callback.ts'
+import { runOfRequest } from '../operations/access/run-of-request.ts'
 import { type DocumentsApi, documentsOf } from '../operations/document/library.ts'
 import type { EventView } from '../operations/events/schemas.ts'
 import type { ExportedEvents } from '../operations/export/write-events.ts'
@@ -187,6 +188,7 @@ export function keepUpOf(
   const ending = new AbortController()
   const callers = new Callers(services, { name: by ?? 'anonymous', key: key ?? undefined })
   /** Rejects if the program's principal does not have the rights. */
+  const runOf = (agentId: string) => runOfRequest(services, `/v1/agents/${agentId}`)
   const mustMay = async (right: Needed['right'], operation: string, run: string | null = null): Promise<void> => {
     await callers.caller(undefined, { right, operation, run })
   }
@@ -281,17 +283,17 @@ export function keepUpOf(
     runs: (wanted = {}) => rowsOf(calls, 'listRuns', wanted),
     approvals: (wanted = {}) => rowsOf(calls, 'listApprovals', wanted),
     async checkpoint(agentId, step) {
-      await mustMay('bodies.read', 'getCheckpoint')
+      await mustMay('bodies.read', 'getCheckpoint', await runOf(agentId))
       await services.read.caughtUp()
       // The source has this type; only the JSON form in between does not.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
     async agent(agentId, at = null) {
-      await mustMay('bodies.read', 'getRunState')
+      await mustMay('bodies.read', 'getRunState', await runOf(agentId))
       return agentStateOf(await services.runtime.at(agentId, at))
     },
     async requests(agentId, turn) {
-      await mustMay('bodies.read', 'getModelRequests')
+      await mustMay('bodies.read', 'getModelRequests', await runOf(agentId))
       return services.runtime.requests(agentId, turn)
     },
     async reused(runId) {

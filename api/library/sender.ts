@@ -25,7 +25,7 @@ export interface Needed {
   readonly right: Right | readonly Right[] | null
   readonly operation: string
   readonly run: string | null
-  /** The HTTP method of the operation. Absent: the request reads if its right is one to read. */
+  /** The HTTP method of the operation. If absent, the right decides whether the request is a read. */
   readonly method?: string
 }
 

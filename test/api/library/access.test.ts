@@ -97,6 +97,7 @@ describe('a program with a key', () => {
       await first(k.pack())
       await k.sql('select 1')
       await k.agent(runId)
+      await k.askAuditQuestion({ name: 'approvals', run: runId })
       for (let n = 0; n < 2; n++) await k.getRun({ id: runId })
       await k.getMe()
     })
@@ -110,7 +111,8 @@ describe('a program with a key', () => {
       { ...one, operation: 'exportTables' },
       { ...one, operation: 'writePack' },
       { ...one, operation: 'askSql' },
-      { ...one, operation: 'getRunState' },
+      { ...one, operation: 'getRunState', run: runId },
+      { ...one, operation: 'askAuditQuestion', run: runId },
       { ...one, operation: 'getRun', run: runId, count: 2 },
     ])
   })

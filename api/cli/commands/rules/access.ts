@@ -296,7 +296,7 @@ export function accessCommand(program: Command, kit: Kit): void {
 
   for (const [word, description, done, before] of [
     ['link', 'say that two ids belong to one person', 'are one person', 'they were linked before'],
-    ['unlink', 'say that two linked ids belong to two people', 'are two people', 'no link joins just these two'],
+    ['unlink', 'say that two linked ids belong to two people', 'are two people', 'these two ids have no direct link'],
   ] as const)
     access
       .command(word)
