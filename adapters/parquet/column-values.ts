@@ -1,4 +1,4 @@
-import type { Cell, Column } from '../files/rows/column.ts'
+import type { Cell, Column, ColumnType } from '../files/rows/column.ts'
 
 type Present = Exclude<Cell, null>
 
@@ -15,7 +15,15 @@ export interface ChunkValues {
   readonly bounds: readonly [least: string | number | boolean, greatest: string | number | boolean] | null
 }
 
-/** Encodes the cells of a column. Throws for a cell that is no value of the column's type. */
+/** A cell that is no value of its column's type. */
+export class CellError extends RangeError {
+  constructor(column: string, cell: Present, type: ColumnType) {
+    super(`the column ${column} has ${cell}, which is no value of type ${type} in Parquet`)
+    this.name = 'CellError'
+  }
+}
+
+/** Encodes the cells of a column. Throws a {@link CellError} for a cell that is no value of the column's type. */
 export function columnValues(column: Column, cells: readonly Cell[]): ChunkValues {
   const { name, type, required = false, distinct = type === 'json' } = column
   const levels = new Uint8Array(cells.length).fill(1)
@@ -44,10 +52,9 @@ export function columnValues(column: Column, cells: readonly Cell[]): ChunkValue
     }
     default: {
       const numbers = (type === 'time' ? timesOf(present) : present).map(Number)
-      const isValid = { int32: isInt32, integer: Number.isSafeInteger, time: Number.isSafeInteger, real: isReal }[type]
+      const isValid = { int32: isInt32, integer: isInt64, time: Number.isSafeInteger, real: isReal }[type]
       const wrong = numbers.findIndex((value) => !isValid(value))
-      if (wrong >= 0)
-        throw new RangeError(`the column ${name} has ${present[wrong]}, which is no value of type ${type}`)
+      if (wrong >= 0) throw new CellError(name, present[wrong]!, type)
       const plain = { int32: plainInt32, integer: plainInt64, time: plainInt64, real: plainDouble }[type](numbers)
       return { ...shared, plain, dictionary: null, bounds: numberBounds(numbers) }
     }
@@ -55,6 +62,8 @@ export function columnValues(column: Column, cells: readonly Cell[]): ChunkValue
 }
 
 const isInt32 = (value: number): boolean => (value | 0) === value
+/** A sum beyond the safe integers is a number too, as near as the database gave it. */
+const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
 const isReal = (value: number): boolean => !Number.isNaN(value)
 
 /** Times in ms since the epoch. Many events of an append have the same time. */

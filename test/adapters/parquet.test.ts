@@ -69,8 +69,16 @@ test('a cell that is no value of its column is refused', () => {
   for (const [type, cell] of [
     ['int32', 2 ** 31],
     ['integer', 0.5],
+    ['integer', 2 ** 63],
     ['time', 'today'],
   ] as const)
     expect(() => fileOf([[[cell]]], [{ name: 'wrong', type }])).toThrow(`the column wrong has ${cell}`)
   expect(() => fileOf([[[null]]], [{ name: 'gone', type: 'text', required: true }])).toThrow('the column gone')
+})
+
+test('integers beyond the safe ones are written as they are', async () => {
+  const cells = [2 ** 53, -(2 ** 53) - 2, 2 ** 62 + 2 ** 20, -(2 ** 63)]
+  const file = fileOf([cells.map((cell) => [cell])], [{ name: 'sum', type: 'integer' }])
+  const rows = await parquetReadObjects({ file, compressors: { ZSTD: (input) => zstdDecompressSync(input) } })
+  expect(rows.map(({ sum }) => sum)).toEqual(cells.map(BigInt))
 })

@@ -118,3 +118,36 @@ test('a stored tree that is not the one of the last head tells nothing', async (
   history.tree.leaves.pop()
   expect(await history.keptLeaves()).toBeUndefined()
 })
+
+test('a damaged note of the last head tells nothing', async () => {
+  const { history } = await signedTwice()
+  history.tree.heads[1] = { ...history.tree.heads[1]!, note: 'damaged' }
+  expect(await history.keptLeaves()).toBeUndefined()
+})
+
+test('the report of an accepted loss has the number of events that the acceptance records', async () => {
+  const { history, size, events } = await signedTwice()
+  await history.restoreLog({ events: events.slice(0, -2) })
+  // An event that came after the loss and before its acceptance.
+  await history.set('d')
+  const kept = size - 2
+  await accepted(history, { kept })
+  expect(await history.verify(SPARSE)).toMatchObject({ ok: true, losses: [{ kept, head: { size } }] })
+})
+
+test('positions of two accepted gaps that overlap are counted once', async () => {
+  const begun = new History()
+  const place = (position: number) => (position < 2 ? position : position + 5)
+  await begun.accept({ gaps: [{ from: 2, to: 4 }], place })
+  await begun.accept({ gaps: [{ from: 2, to: 6 }], place })
+  // One origin begins after each loss.
+  const { signer } = begun.process()
+  await signer.sign()
+  await signer.close()
+  const { history, first, events } = await signedTwice(begun)
+  await history.restoreLog({ events: changed(events).slice(0, -2) })
+  await accepted(history, { place })
+  const { problems, superseded } = await history.verify(place)
+  expect(problems.map(({ code, size }) => [code, size])).toEqual([['HEAD', first]])
+  expect(superseded).toBe(1)
+})

@@ -7,15 +7,18 @@ import { expect, onTestFinished, test } from 'vitest'
 import { SqliteTreeStore } from '../../adapters/sqlite/tree-store.ts'
 import { logKeyFile } from '../../adapters/vault/log-key.ts'
 import { formatCursor } from '../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { openCheckpoint, parseCheckpoint } from '../../domain/log/proof/checkpoint.ts'
 import { base64 } from '../../domain/log/proof/encoding.ts'
 import { COSIGNATURE, formatVkey, noteSigner, parseVkey, splitNote } from '../../domain/log/proof/note.ts'
 import { appendLeaves, eventLeaf } from '../../domain/log/proof/tree.ts'
 import { verifyConsistency, verifyInclusion } from '../../domain/log/proof/tree-proof.ts'
+import { GENESIS, seal } from '../../domain/log/seal.ts'
 import { PROOF_ID, PROOF_STREAM, proof } from '../../domain/proof/kind.ts'
 import { LogSigner } from '../../domain/proof/runtime/log-signer.ts'
 import { verifyHeads } from '../../domain/proof/runtime/verify-heads.ts'
 import { History } from '../support/attacks/history.ts'
+import { memoryKeys, memoryTree } from '../support/attacks/memory-tree.ts'
 import { erasedBody, Sealer } from '../support/log/sealing.ts'
 import { standing } from '../support/time/standing-clock.ts'
 import { signedLog, withMethods } from './support.ts'
@@ -221,6 +224,51 @@ test('a start does not sign a leaf after the last head that the log does not hav
   await signer.sign()
   await signer.close()
   expect(await history.verify()).toMatchObject({ ok: true, problems: [] })
+})
+
+/** A log whose stored tree has leaves after its last head. */
+async function beyondHead() {
+  const history = new History()
+  const { signer } = history.process()
+  for (const store of ['a', 'b', 'a']) await history.set(store)
+  const { size } = await signer.sign()
+  for (const store of ['a', 'a']) await history.set(store)
+  await signer.sign()
+  await signer.close()
+  history.tree.heads.pop()
+  return { history, size }
+}
+
+test('a changed event under the last head does not end the signatures where the stored tree has leaves after it', async () => {
+  const { history, size } = await beyondHead()
+  const forged = (event: RecordedEvent): RecordedEvent => {
+    if (event.header.stream !== 'context-b') return event
+    return { ...event, ...seal(GENESIS, { ...event.header, actor: { kind: 'user', id: 'eve' } }, event.body) }
+  }
+  await history.restoreLog({ events: (await history.events()).map(forged) })
+  const { signer } = history.process()
+  expect((await signer.sign()).size).toBeGreaterThan(size)
+  await signer.close()
+  expect((await history.verify()).problems.map((one) => [one.code, one.size])).toContainEqual(['HEAD', size])
+})
+
+test('a machine without the key compares the leaves after the last head with the log once', async () => {
+  const { history } = await beyondHead()
+  let reads = 0
+  const log = withMethods(history.log, {
+    readAll: (...[after, options]: Parameters<typeof history.log.readAll>) => {
+      if (after === null) reads += 1
+      return history.log.readAll(after, options)
+    },
+  })
+  const signer = new LogSigner({
+    ...{ log, store: memoryTree(history.tree), keys: memoryKeys([]), streams: history.streams },
+    ...{ clock: { now: () => 0, sleep: async () => undefined }, random: { bytes: (length) => new Uint8Array(length) } },
+    ...{ origin: 'example.org/log', acceptedLosses: async () => 0, shared: true, warn: () => undefined },
+  })
+  await signer.latest()
+  await signer.latest()
+  expect(reads).toBe(1)
 })
 
 test('the stored tree stays while the log contradicts its head: a loss is compared with it', async () => {

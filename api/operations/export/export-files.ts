@@ -2,8 +2,10 @@ import type { Column, Row, RowEncoder } from '../../../adapters/files/rows/colum
 import { csvEncoder } from '../../../adapters/files/rows/csv.ts'
 import { lineEncoder, ndjsonEncoder } from '../../../adapters/files/rows/ndjson.ts'
 import { NewFile } from '../../../adapters/files/rows/new-file.ts'
+import { CellError } from '../../../adapters/parquet/column-values.ts'
 import { parquetEncoder } from '../../../adapters/parquet/encoder.ts'
 import { EXPORT_SCHEMA } from './event-row.ts'
+import { ExportError } from './export-error.ts'
 import type { ExportFormat } from './manifest.ts'
 
 /** The most rows of a group, and the most characters of its texts. Memory is bounded by the group. */
@@ -59,9 +61,18 @@ export class RowFile {
 
   async #flush(): Promise<void> {
     if (this.#group.length === 0) return
-    await this.#file.write(this.#encoder.rows(this.#group))
+    await this.#file.write(this.#encoded())
     this.characters += this.#grouped
     this.#group = []
     this.#grouped = 0
+  }
+
+  #encoded(): Uint8Array {
+    try {
+      return this.#encoder.rows(this.#group)
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error
+      throw new ExportError('EXPORT_FORMAT', `${error.message}; export with --format csv or ndjson into a new folder`)
+    }
   }
 }

@@ -25,8 +25,8 @@ interface Member {
 }
 
 export interface RunSpansOptions extends SpanOptions {
-  /** Called for a stream whose later events cannot be read. */
-  onDamaged?(stream: string, error: LogError): void
+  /** Called for a stream whose later events cannot be read: they are damaged, erased or of a newer version. */
+  onIncomplete?(stream: string, error: LogError): void
 }
 
 /** Codes of bodies and streams that no later attempt can read. */
@@ -42,13 +42,13 @@ export const isDamage = (error: unknown): error is LogError => error instanceof 
 
 /**
  * The spans of a run and its agents, in batches: those of ended operations, and one for each agent. The log alone decides
- * them, so a second export of an ended run gives the same spans. A damaged stream gives the spans before its damage, and
- * the last span names it. Rejects with 404 for an unknown run, and if the first event of the run is damaged.
+ * them, so a second export of an ended run gives the same spans. A stream that cannot be read to its end gives the spans
+ * before that, and the last span names it with the code of the error. Rejects with 404 for an unknown run, and if the first event of the run is damaged.
  */
 export async function* spansOfRun(
   s: Needed,
   runId: string,
-  { onDamaged, ...options }: RunSpansOptions,
+  { onIncomplete, ...options }: RunSpansOptions,
 ): AsyncGenerator<readonly Span[]> {
   const root = await streamOfAgent(s.log, runId)
   const first = root === null ? null : await firstHeader(s, root)
@@ -57,14 +57,14 @@ export async function* spansOfRun(
   const workflow = spanIdOf(`run ${runId}`)
   const due: Member[] = [{ stream: root, parentSpanId: null }]
   const whole = { start: Number.POSITIVE_INFINITY, end: 0, agents: 0 }
-  const damaged: string[] = []
+  const incomplete: string[] = []
   let rootSpan: Span | null = null
   for (let member = due.shift(); member !== undefined; member = due.shift()) {
     const { agent, damage } = yield* spansOfAgent(s, run, member, due)
     if (damage !== null) {
       if (agent === null && member.stream === root) throw damage
-      damaged.push(member.stream)
-      onDamaged?.(member.stream, damage)
+      incomplete.push(`${member.stream}: ${damage.code}`)
+      onIncomplete?.(member.stream, damage)
     }
     if (agent === null) continue
     whole.agents += 1
@@ -78,7 +78,11 @@ export async function* spansOfRun(
   if (isTree) yield [{ ...rootSpan, parentSpanId: workflow, links: rootSpan.links.filter((one) => one !== run.link) }]
   const last = isTree ? workflowSpan(run, rootSpan, workflow, whole) : { ...rootSpan, parentSpanId: run.parentSpanId }
   const { attributes } = last
-  yield [damaged.length === 0 ? last : { ...last, attributes: { ...attributes, 'keepup.damaged_streams': damaged } }]
+  yield [
+    incomplete.length === 0
+      ? last
+      : { ...last, attributes: { ...attributes, 'keepup.incomplete_streams': incomplete } },
+  ]
 }
 
 interface AgentRead {

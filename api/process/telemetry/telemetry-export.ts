@@ -182,10 +182,15 @@ export class TelemetryExport implements TelemetrySending {
   async #send(settings: TelemetrySettings, runId: string): Promise<void> {
     const { warn } = this.#parts
     const taken = new Set<string>()
+    const warned = new Set<string>()
+    const warnOnce = (text: string) => {
+      if (!warned.has(text)) warn(text)
+      warned.add(text)
+    }
     let [failed, refused, isWhole] = [0, 0, false]
     while (!isWhole) {
       isWhole = true
-      for await (const { text, spanIds } of this.#batches(settings, runId, taken)) {
+      for await (const { text, spanIds } of this.#batches(settings, runId, taken, warnOnce)) {
         const { fault, rejected, transient, waitMs } = await this.#attempt(settings, `{"resourceSpans":[${text}]}`)
         this.#end.throwIfAborted()
         await this.#tell(fault)
@@ -206,12 +211,17 @@ export class TelemetryExport implements TelemetrySending {
   }
 
   /** The spans of a run that are not `taken`. Those of an agent end at a body that is damaged or erased. */
-  async *#batches(settings: TelemetrySettings, runId: string, taken: ReadonlySet<string>): AsyncGenerator<SpanBatch> {
-    const { log, blobs, warn } = this.#parts
-    const onDamaged = (stream: string, { message }: LogError) =>
+  async *#batches(
+    settings: TelemetrySettings,
+    runId: string,
+    taken: ReadonlySet<string>,
+    warn: TelemetryParts['warn'],
+  ): AsyncGenerator<SpanBatch> {
+    const { log, blobs } = this.#parts
+    const onIncomplete = (stream: string, { message }: LogError) =>
       warn(`the spans of ${stream} of the run ${runId}: ${message}; the later ones are left out`)
     try {
-      yield* spanBatches(log.logId, without(taken, spansOfRun({ log, blobs }, runId, { ...settings, onDamaged })))
+      yield* spanBatches(log.logId, without(taken, spansOfRun({ log, blobs }, runId, { ...settings, onIncomplete })))
     } catch (error) {
       if (!isUnreadable(error)) throw error
       warn(`the spans of ${runId}: ${error.message}; they are left out`)

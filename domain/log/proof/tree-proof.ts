@@ -77,6 +77,12 @@ export function planConsistency(old: number, size: number): ProofPlan {
   return plan(ranges.reverse(), size)
 }
 
+/** Plans the hashes of the edge of the first `old` leaves in the tree of `size` leaves. */
+export function planEdge(old: number, size: number): ProofPlan {
+  const whole = subtrees([0, old]).map(({ height, index }): Range => [index * 2 ** height, (index + 1) * 2 ** height])
+  return plan(whole, size)
+}
+
 /** Whether a proof places the leaf hash at `index` of the tree with this size and root (RFC 9162 §2.1.3.2). */
 export function verifyInclusion(
   index: number,

@@ -1,21 +1,23 @@
-import { parseCheckpoint } from '../../log/proof/checkpoint.ts'
+import { type LogCheckpoint, parseCheckpoint } from '../../log/proof/checkpoint.ts'
 import { equalBytes, HASH_SIZE } from '../../log/proof/encoding.ts'
 import { splitNote } from '../../log/proof/note.ts'
+import { ifProofError } from '../../log/proof/proof-error.ts'
 import { appendLeaves, EMPTY_EDGE, edgeRoot, eventLeaf } from '../../log/proof/tree.ts'
 import { TILE_WIDTH } from '../../log/proof/tree-proof.ts'
 import type { EventLog } from '../../ports/index.ts'
-import type { TreeStore } from '../../ports/proof.ts'
+import type { SignedHead, TreeStore } from '../../ports/proof.ts'
 
 /**
  * Counts the leaves under the last signed head before the first lost leaf. A leaf is lost if the log has no event at its
  * position, or has neither this leaf nor a later one: an older state was put back, and perhaps continued. If the log has
  * a later leaf, another event at the position was changed, not lost. Undefined: the store has no leaves, or others than
- * the head signs. Reads the header of each event.
+ * the head signs, or a damaged head. Reads the header of each event.
  */
 export async function keptLeaves(log: EventLog, store: TreeStore): Promise<number | undefined> {
   const head = store.storesLeaves === true ? await store.lastHead() : null
-  if (head === null) return undefined
-  const { size, root } = parseCheckpoint(splitNote(head.note).text)
+  const signed = head && checkpointOf(head)
+  if (!signed) return undefined
+  const { size, root } = signed
   const damaged = new Set<number>()
   const events = eventsOf(log, damaged)
   let edge = EMPTY_EDGE
@@ -35,6 +37,15 @@ export async function keptLeaves(log: EventLog, store: TreeStore): Promise<numbe
     await events.return()
   }
   return edge.size === size && equalBytes(edgeRoot(edge), root) ? Math.min(lost, held) : undefined
+}
+
+/** Undefined: the note is damaged. */
+function checkpointOf({ note }: SignedHead): LogCheckpoint | undefined {
+  try {
+    return parseCheckpoint(splitNote(note).text)
+  } catch (error) {
+    return ifProofError(error)
+  }
 }
 
 /** The events of the log. Adds the positions of unreadable events to `damaged`. */

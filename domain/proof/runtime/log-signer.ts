@@ -19,6 +19,7 @@ import { appendLeaves, type Edge, EMPTY_EDGE, edgeRoot, eventLeaf, type StoredHa
 import {
   type ProofPlan,
   planConsistency,
+  planEdge,
   planInclusion,
   verifyConsistency,
   verifyInclusion,
@@ -33,7 +34,6 @@ import { alarm } from '../../stream/runtime/time-limit.ts'
 import { isKeyElsewhere, isOvertaken, keyElsewhere } from '../errors.ts'
 import type { ORIGIN_REASONS, TreeHead } from '../events.ts'
 import { currentOrigin, PROOF_ID, PROOF_STREAM, type ProofState, proof } from '../kind.ts'
-import { logContinues } from './log-continues.ts'
 
 export interface SignerPorts {
   readonly log: EventLog
@@ -92,6 +92,8 @@ export class LogSigner {
   #broken: LogCheckpoint | null = null
   /** The tree in memory replaces the stored one, and does not continue it. */
   #replaces = false
+  /** The root of the last stored tree whose end was compared with the log. */
+  #compared: Uint8Array | null = null
   /** An event of a newer version that was read; null: none. */
   #newer: LogError | null = null
   #following: Promise<void> = Promise.resolve()
@@ -325,11 +327,30 @@ export class LogSigner {
         !verifyConsistency(last.size, size, last.root, root, await this.consistency(last.size, size))
       )
         return false
+      // No head proves the end of the tree.
+      return await this.#logHasLeaves(last?.size ?? 0, { size, root })
     } catch (error) {
       return ifProofError(error) ?? false
     }
-    // No head proves the end of the tree.
-    return logContinues(this.#ports.log, { size, root })
+  }
+
+  /** Whether the log has the leaves of a stored tree from the number `first` on. Compares each root once. */
+  async #logHasLeaves(first: number, { size, root }: Omit<LogCheckpoint, 'origin'>): Promise<boolean> {
+    if (this.#compared !== null && equalBytes(this.#compared, root)) return true
+    const { log, store } = this.#ports
+    let edge: Edge = { size: first, hashes: await this.#built(planEdge(first, size)) }
+    const [signed = -1] = first === 0 ? [] : await store.positions(first - 1, 1)
+    for await (const page of log.readAll(null, { bodies: false, everyKind: true })) {
+      const later = page.filter(({ position }) => position > signed).slice(0, size - edge.size)
+      edge = appendLeaves(
+        edge,
+        later.map(({ hash }) => eventLeaf(hash)),
+      ).edge
+      if (edge.size === size) break
+    }
+    if (edge.size < size || !equalBytes(edgeRoot(edge), root)) return false
+    this.#compared = root
+    return true
   }
 
   /**

@@ -93,6 +93,17 @@ interface Loss {
 
 const lastKept = ({ loss: { end, gaps } }: AcceptedLoss): number => Math.min(end, ...gaps.map(({ from }) => from - 1))
 
+/** The ranges in order. Those that overlap become one. */
+function merged(ranges: LogLoss['gaps']): LogLoss['gaps'] {
+  const found: { from: number; to: number }[] = []
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
+    const last = found.at(-1)
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+    else found.push({ from, to })
+  }
+  return found
+}
+
 const PAGE = 500
 
 export interface HeadStores extends FactStores {
@@ -204,7 +215,7 @@ export async function verifyHeads(
   const lossOf = ({ origin }: Claim) => origins.find((one) => one.origin === origin && one.loss !== null)?.loss ?? null
   // No position is missing among the events so far, except those of accepted losses.
   let isDense = true
-  const gaps = acceptedLosses.flatMap(({ loss }) => loss.gaps)
+  const gaps = merged(acceptedLosses.flatMap(({ loss }) => loss.gaps))
   const gapsBefore = (position: number) =>
     gaps.reduce((sum, { from, to }) => sum + (to < position ? to - from + 1 : 0), 0)
   let firstPosition: number | null = null
@@ -254,6 +265,7 @@ export async function verifyHeads(
     }
   }
   for (; next < claims.length; next += 1) compare(claims[next]!, null)
+  for (const one of losses) one.kept = one.accepted.loss.kept ?? one.kept
   for (const [at, one] of problems.entries())
     if (one.code === 'HEAD' && one.size !== null && one.size > edge.size) problems[at] = { ...one, code: 'CUT' }
   for (const { what, name, size, loss } of superseded) {

@@ -67,20 +67,22 @@ export async function* ownHistory<Event extends StreamEvent>(
   const residues = new Residues(stores, decoding, stream)
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered<Event>[] = []
-    for (const recorded of page) {
-      // Nearly all bodies are inline, and an await for each would cost more than reading it.
-      const body = recorded.erased ? null : (inlineBody(recorded) ?? (await bodyUnlessErased(stores, recorded)))
-      if (body !== null) {
-        remembered.push({ event: decoding.decode(recorded.header, body), recorded })
-        continue
+    try {
+      for (const recorded of page) {
+        // Nearly all bodies are inline, and an await for each would cost more than reading it.
+        const body = recorded.erased ? null : (inlineBody(recorded) ?? (await bodyUnlessErased(stores, recorded)))
+        if (body !== null) {
+          remembered.push({ event: decoding.decode(recorded.header, body), recorded })
+          continue
+        }
+        const left = await residues.of(recorded.header)
+        if (left === null) throw erasedError(recorded.header)
+        remembered.push({ event: left, recorded: recorded.erased ? recorded : { ...recorded, erased: true } })
       }
-      const left = await residues.of(recorded.header)
-      if (left === null) {
-        // Yield the readable events before the error.
-        if (remembered.length > 0) yield remembered
-        throw erasedError(recorded.header)
-      }
-      remembered.push({ event: left, recorded: recorded.erased ? recorded : { ...recorded, erased: true } })
+    } catch (error) {
+      // Yield the readable events before the error.
+      if (remembered.length > 0) yield remembered
+      throw error
     }
     yield remembered
   }

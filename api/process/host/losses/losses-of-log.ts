@@ -1,4 +1,7 @@
+import { readAcceptedLosses } from '../../../../domain/agent/runtime/losses.ts'
 import { echo } from '../../../../domain/log/issues.ts'
+import { ifProofError } from '../../../../domain/log/proof/proof-error.ts'
+import type { EventLog } from '../../../../domain/ports/index.ts'
 import type { TreeStore } from '../../../../domain/ports/proof.ts'
 import type { RuntimePorts } from '../../../../domain/ports/runtime.ts'
 import { keptLeaves } from '../../../../domain/proof/runtime/kept-leaves.ts'
@@ -41,7 +44,7 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
         const why = `the loss that was found is ${loss.id}, not ${echo(id)}, so nothing was accepted`
         throw new Problem('LOSS_CHANGED', `${why}; look again with GET /v1/losses?all=true or "keepup repair"`)
       }
-      const kept = tree === null ? undefined : await keptLeaves(log, tree)
+      const kept = tree === null ? undefined : await keptEvents(log, tree)
       const done = await services.accepting(async () => {
         const recorded = await recordAcceptance(ports, loss, { by, ...omitUndefined({ reason, kept }) })
         // The tree knows later events, so it would tell of the loss again.
@@ -54,4 +57,13 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
       return { loss, ...done }
     },
   }
+}
+
+/**
+ * The number of events of before the loss that the log has. The last acceptance knows it if that acceptance removed the
+ * tree and its process ended before the tables followed. Undefined: not known.
+ */
+async function keptEvents(log: EventLog, tree: TreeStore): Promise<number | undefined> {
+  const stored = await tree.load().catch(ifProofError)
+  return stored === null ? (await readAcceptedLosses(log)).at(-1)?.kept : keptLeaves(log, tree)
 }
