@@ -481,7 +481,7 @@ describe('two linked ids of one person', () => {
     await ok('admin', 'PUT', '/v1/access/rules', { approvers: [] })
   })
 
-  it('are named in the list and the report, with each change', async () => {
+  it('are named in the list and the report, with each change', { tags: ['git'] }, async () => {
     const { principals } = await ok<{ principals: readonly { id: string; linked: readonly string[] }[] }>(
       ...(['admin', 'GET', '/v1/access/principals'] as const),
     )
