@@ -41,7 +41,7 @@ export const PROVING: readonly Rule[] = [
     rule: 'proofs',
     says: 'a changed edge of the tree is made again before it is signed',
     test: LAW,
-    fault: fault(SIGNER, '#catchUp', drop('operand', '#isSound')),
+    fault: fault(SIGNER, '#catchUp', replace('call', '#isSound', 'true')),
   },
   {
     rule: 'proofs',
