@@ -109,13 +109,13 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('a limit that leaves no turn for the work is told at once, and stands in the error', async () => {
-    const { code, err } = await folder.look('run', 'ask', '--no-workspace', '--max-turns', '2')
+    const { code, err } = await folder.look('run', 'ask me', '--no-workspace', '--max-turns', '2')
     expect(code).toBe(3)
     expect(err).toContain(
       "no turn is left for the work itself (2 turns: the warning's, and 2 after it); raise --max-turns",
     )
     expect(err).toContain('it began because the turn limit is reached')
-    const poor = await folder.look('run', 'ask', '--no-workspace', '--budget-tokens', '300')
+    const poor = await folder.look('run', 'ask me', '--no-workspace', '--budget-tokens', '300')
     expect(poor.err).toContain('no turn is left for the work itself; raise the budget')
     expect(poor.err).toContain('it began because the budget is nearly spent')
   })
@@ -155,7 +155,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('on servers, where another process may drive it, no run is called interrupted', async () => {
-    const { err } = await folder.look('run', 'ask', '--no-workspace')
+    const { err } = await folder.look('run', 'ask me', '--no-workspace')
     await folder.look('input', idIn(err), 'this one')
     expect((await folder.look('runs', 'list')).out).toMatch(new RegExp(`^${idIn(err)} +interrupted `, 'm'))
     const settings = { KEEPUP_EVENTSTORE: 'esdb://nowhere:2113', KEEPUP_POSTGRES: 'postgres://nowhere/keepup' }
