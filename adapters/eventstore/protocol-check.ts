@@ -56,7 +56,7 @@ async function mayReadAll(
     throw new LogError(
       'LOG_REFUSED',
       `this user may not read $all of the event store at ${connection.address.servers}, which keepup follows; make the ` +
-        'user a member of $admins, or add it to "$r" of the ACL of $all (keepup docs servers-operation, "Rights")',
+        'user a member of $admins, or add it to "$r" of the ACL of $all (see "Rights" in api/docs/servers-operation.md)',
       { cause: error },
     )
   }
