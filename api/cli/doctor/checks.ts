@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, statSync } from 'node:fs'
 import { access, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -51,8 +51,11 @@ export async function checkFolder(folder: string): Promise<Finding> {
       if (!(await stat(place)).isDirectory()) throw new Error(`${place} is a file`)
       return ok('data folder', `${folder}; the first run makes it`)
     }
+    const found = await stat(folder)
+    if (!found.isDirectory())
+      return bad('broken', 'data folder', `${folder} is a file`, 'name a folder with --data or KEEPUP_DATA')
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    const { mode, uid } = await stat(folder)
+    const { mode, uid } = found
     if (process.getuid && uid !== process.getuid()) {
       return bad('warning', 'data folder', `${folder} belongs to another user`, 'name one of your own with --data')
     }
@@ -235,6 +238,8 @@ export async function examine(
 ): Promise<Finding[]> {
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
+  // Nothing else can be looked at inside a file.
+  if (statSync(config.data, { throwIfNoEntry: false })?.isFile()) return [checkNode(process.version), folder]
   const servers = onServers(config) ? await checkServers(config) : []
   const stored = onServers(config) ? [] : checkStored(config.data)
   const vault = await vaultFault(config.data, vaultKeys(config))

@@ -17,6 +17,10 @@ describe('the command line', () => {
     writeFileSync(file, 'x')
     const { code, err } = await inProcess(['--data', file, 'runs', 'list'])
     expect([code, err]).toEqual([2, expect.stringContaining(`${file} is a file; name a folder with --data`)])
+    const looked = await inProcess(['--data', file, '-o', 'json', 'doctor'])
+    expect(JSON.parse(looked.out)).toContainEqual(
+      expect.objectContaining({ check: 'data folder', state: 'broken', found: `${file} is a file` }),
+    )
   })
 
   it('shows its exit codes and every command in --help', async () => {
