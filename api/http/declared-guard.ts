@@ -33,24 +33,30 @@ const namesOf = (schema: unknown) => Object.keys(membersOf(schema as z.ZodType |
  * The declarations of each route, by `METHOD /path/:id`. Generating the OpenAPI document for this would take too long
  * for a command.
  */
-export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declared> =>
-  new Map(
-    definitions.flatMap((one) => {
-      if (one.type !== 'route') return []
-      const { method, path, request, operationId, security } = one.route
-      const { 'x-keepup-right': right } = one.route as { readonly 'x-keepup-right'?: Right }
-      const declared = {
-        operation: operationId ?? path,
-        right: right ?? null,
-        open: security !== undefined,
-        query: namesOf(request?.query),
-        anyQuery: isLoose(request?.query),
-        header: namesOf(request?.headers),
-        wantsBody: request?.body?.required === true,
-      }
-      return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]
-    }),
-  )
+export function declaredOf(definitions: Definitions): ReadonlyMap<string, Declared> {
+  const all = definitions.flatMap((one) => {
+    if (one.type !== 'route') return []
+    const { method, path, request, operationId, security } = one.route
+    const { 'x-keepup-right': right } = one.route as { readonly 'x-keepup-right'?: Right }
+    const declared = {
+      operation: operationId ?? path,
+      right: right ?? null,
+      open: security !== undefined,
+      query: namesOf(request?.query),
+      anyQuery: isLoose(request?.query),
+      header: namesOf(request?.headers),
+      wantsBody: request?.body?.required === true,
+    }
+    return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]
+  })
+  const routes = new Map<string, Declared>()
+  for (const [name, declared] of all) {
+    // Hono would answer with the first one, also to requests that are meant for the second.
+    if (routes.has(name)) throw new Error(`two routes are called ${name}; give one of them another path`)
+    routes.set(name, declared)
+  }
+  return routes
+}
 
 /** Finds the declarations of the route of a request. */
 export type FindRoute = (c: Context) => Declared | undefined

@@ -24,6 +24,12 @@ describe('what the routes declare', () => {
     expect(declared.size).toBeGreaterThan(70)
   })
 
+  it('is refused when two routes have one method and path', () => {
+    const { definitions } = app.openAPIRegistry
+    const run = definitions.find((one) => one.type === 'route' && one.route.path === '/v1/runs/{id}')!
+    expect(() => declaredOf([...definitions, run])).toThrow('two routes are called GET /v1/runs/:id')
+  })
+
   it.each(operations)('is what the document says: %s', (route, { parameters = [], requestBody }) => {
     const names = (where: string) => parameters.filter((one) => one.in === where).map((one) => one.name)
     expect(declared.get(route.replaceAll(/\{(\w+)\}/g, ':$1'))).toMatchObject({
