@@ -3,7 +3,7 @@ import { operation } from '../operation.ts'
 import { Id } from '../schemas.ts'
 import { askQuestion } from './ask-question.ts'
 import { questionsIn } from './questions.ts'
-import { AskQuery, QuestionAnswer, QuestionList } from './schemas.ts'
+import { AskQuery, AuditQuestionList, QuestionAnswer } from './schemas.ts'
 
 /** Questions of auditors that need no knowledge of the tables. */
 export const QUESTION_OPERATIONS = [
@@ -13,7 +13,7 @@ export const QUESTION_OPERATIONS = [
     right: 'tables.ask',
     summary: 'Questions that auditors ask, each with its SQL',
     input: {},
-    output: QuestionList,
+    output: AuditQuestionList,
     answers: { 200: 'Questions' },
     run: async ({ auditor: { dialect } }) => ({ dialect, questions: questionsIn(dialect) }),
   }),

@@ -1,8 +1,8 @@
 import type { SqlAuditor } from '../sql/auditor.ts'
-import type { Question, QuestionInputs } from './schemas.ts'
+import type { AuditQuestion, QuestionInputs } from './schemas.ts'
 
 type Dialect = SqlAuditor['dialect']
-type Input = Question['inputs'][number]
+type Input = AuditQuestion['inputs'][number]
 
 const RUN: Input = { name: 'run', label: 'Run', example: '06h2arw19q2g', required: false }
 const PATH: Input = { name: 'path', label: 'File', example: 'src/index.ts', required: false }
@@ -12,7 +12,7 @@ const TO: Input = { name: 'to', label: 'Until', example: '2026-02-01', required:
 const DOLLARS: Input = { name: 'dollars', label: 'Dollars', example: '2.50', required: true }
 const TURN: Input = { name: 'turn', label: 'Turn', example: '7', required: true }
 
-/** A condition that holds for every row if the input has no value. */
+/** Compares a column with an input. Without a value the condition is true for every row. */
 const is = (column: string, { name }: Input) => `(:${name} is null or ${column} = :${name})`
 /** A person without the part that names the role in an event: `user:ada` and `approver:ada` are `ada`. */
 const bare = (person: string) => `replace(replace(${person}, 'user:', ''), 'approver:', '')`
@@ -32,7 +32,7 @@ const member = (dialect: Dialect, column: string, path: string) =>
   dialect === 'sqlite' ? `${column} ->> '$.${path}'` : `${column}::json #>> '{${path.replaceAll('.', ',')}}'`
 
 /** The questions of auditors, with SQL in a dialect. Each row of an answer names the event that is its evidence. */
-export const questionsIn = (d: Dialect): readonly Question[] => [
+export const questionsIn = (d: Dialect): readonly AuditQuestion[] => [
   ...approvalQuestions(d),
   ...callQuestions(d),
   ...moneyQuestions(),
@@ -41,7 +41,7 @@ export const questionsIn = (d: Dialect): readonly Question[] => [
   ...commandQuestions,
 ]
 
-const asked = (name: string, title: string, inputs: readonly Input[], sql: string): Question => ({
+const asked = (name: string, title: string, inputs: readonly Input[], sql: string): AuditQuestion => ({
   ...{ name, title, inputs, sql, command: null },
 })
 
@@ -51,7 +51,7 @@ const STARTS = `with recursive started(run_id, agent_id, origin) as (
   union all
   select h.run_id, h.agent_id, a.forked_from from started h join agents a on a.id = h.origin where a.forked_from is not null)`
 
-const approvalQuestions = (d: Dialect): readonly Question[] => [
+const approvalQuestions = (d: Dialect): readonly AuditQuestion[] => [
   asked(
     'approvals',
     'Who approved or rejected what, when and why; supported: one of several approvals',
@@ -138,7 +138,7 @@ order by e.id desc`,
   ),
 ]
 
-const callQuestions = (d: Dialect): readonly Question[] => [
+const callQuestions = (d: Dialect): readonly AuditQuestion[] => [
   asked(
     'files_read',
     'Files that calls have read',
@@ -254,7 +254,7 @@ where ${is('m.run_id', RUN)} and ${within('m.started_at')}
 group by 1
 order by 6 desc`
 
-const moneyQuestions = (): readonly Question[] => [
+const moneyQuestions = (): readonly AuditQuestion[] => [
   asked('cost_by_model', 'Cost by model', [RUN, FROM, TO], costBy('m.model as model')),
   asked('cost_by_day', 'Cost by day', [RUN, FROM, TO], costBy('substr(m.started_at, 1, 10) as day')),
   asked('cost_by_role', 'Cost by role', [RUN, FROM, TO], costBy("coalesce(l.role, '') as role")),
@@ -298,7 +298,7 @@ order by m.at, m.agent_id, m.revision`,
   ),
 ]
 
-const runQuestions = (d: Dialect): readonly Question[] => [
+const runQuestions = (d: Dialect): readonly AuditQuestion[] => [
   asked(
     'unfinished',
     'Runs that have not ended, and what they wait for',
@@ -376,7 +376,7 @@ order by at desc`,
   ),
 ]
 
-const accessQuestions = (): readonly Question[] => [
+const accessQuestions = (): readonly AuditQuestion[] => [
   asked(
     'readers',
     'Who read a run',
@@ -419,13 +419,13 @@ order by set_at desc`,
   ),
 ]
 
-const answeredBy = (name: string, title: string, inputs: readonly Input[], command: string): Question => ({
+const answeredBy = (name: string, title: string, inputs: readonly Input[], command: string): AuditQuestion => ({
   ...{ name, title, inputs, sql: null, command },
 })
 const THIS_RUN: Input = { ...RUN, required: true }
 
-/** Questions that no table can answer. Inputs stand in the command in capitals. */
-const commandQuestions: readonly Question[] = [
+/** Questions that no table can answer. Capitals in a command are inputs. */
+const commandQuestions: readonly AuditQuestion[] = [
   answeredBy('model_input', 'What a model saw at a turn, exactly', [THIS_RUN, TURN], 'request RUN --turn TURN'),
   answeredBy('tampering', 'Whether the log or the tables were changed', [], 'verify'),
   answeredBy('could_approve', 'Who could have approved, who did, and who read a run', [THIS_RUN], 'access report RUN'),
@@ -435,7 +435,7 @@ const commandQuestions: readonly Question[] = [
 /** A text as an SQL literal, valid in both databases. */
 const literal = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
 
-type Asked = { readonly sql: string; readonly inputs: Question['inputs'] }
+type Asked = { readonly sql: string; readonly inputs: AuditQuestion['inputs'] }
 
 /** Replaces the placeholders of a question's inputs, but nothing inside literals. `of` null: the placeholder stays. */
 const replaced = ({ sql, inputs }: Asked, of: (input: Input) => string | null): string =>

@@ -25,7 +25,7 @@ export const QuestionInputs = z.strictObject({
 })
 export type QuestionInputs = z.output<typeof QuestionInputs>
 
-export const Question = z
+export const AuditQuestion = z
   .strictObject({
     name: z.string(),
     title: z.string(),
@@ -46,12 +46,12 @@ export const Question = z
     command: z.string().nullable().meta({ description: 'The command that answers it, when no SELECT can' }),
   })
   .meta({ id: 'AuditQuestion' })
-export type Question = z.infer<typeof Question>
+export type AuditQuestion = z.infer<typeof AuditQuestion>
 
-export const QuestionList = z
-  .strictObject({ dialect: z.enum(['sqlite', 'postgres']), questions: z.array(Question).readonly() })
+export const AuditQuestionList = z
+  .strictObject({ dialect: z.enum(['sqlite', 'postgres']), questions: z.array(AuditQuestion).readonly() })
   .meta({ id: 'AuditQuestionList' })
-export type QuestionList = z.infer<typeof QuestionList>
+export type AuditQuestionList = z.infer<typeof AuditQuestionList>
 
 export const AskQuery = QuestionInputs.extend({
   limit: z.coerce.number().int().min(1).max(MOST_ROWS).default(1_000).meta({ description: 'Rows' }),

@@ -7,8 +7,8 @@ import { WhenAgo } from '../parts/ago.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
-import { useKeepingRound } from './held.tsx'
 import { LiftHold, SetHold } from './hold-forms.tsx'
+import { useKeepingRound } from './hold-notice.tsx'
 
 type Asked = { readonly lift: string } | 'set' | null
 

@@ -10,7 +10,7 @@ import { DataTable } from '../parts/data-table.tsx'
 import { DialogButtons } from '../parts/dialog-buttons.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Due } from './due.tsx'
-import { useKeepingRound } from './held.tsx'
+import { useKeepingRound } from './hold-notice.tsx'
 
 /** Each subject in words, and from when on its days count. */
 const SUBJECTS: Readonly<Record<Kept, readonly [what: string, from: string]>> = {

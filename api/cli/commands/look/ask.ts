@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { take } from '../../../http/answers.ts'
-import type { Question, QuestionAnswer, QuestionInputs } from '../../../operations/ask/schemas.ts'
+import type { AuditQuestion, QuestionAnswer, QuestionInputs } from '../../../operations/ask/schemas.ts'
 import { csvOf } from '../../../operations/sql/formats.ts'
 import { isNear } from '../../../operations/text/spelling.ts'
 import type { Context } from '../../context.ts'
@@ -33,7 +33,7 @@ async function runCommand(
   return kit.runCli([...where, '--output', ctx.format, ...words])
 }
 
-function listQuestions(ctx: Context, questions: readonly Question[]): number {
+function listQuestions(ctx: Context, questions: readonly AuditQuestion[]): number {
   ctx.list(questions, [
     { title: 'NAME', of: ({ name }) => name },
     { title: 'QUESTION', of: ({ title }) => title, flexible: true },
@@ -90,8 +90,8 @@ async function ask(
   return EXIT.done
 }
 
-/** The inputs of a question by name. Throws a UsageError for one that it lacks or does not have. */
-function inputsOf({ name, inputs }: Question, all: Readonly<Record<string, unknown>>): QuestionInputs {
+/** The inputs of a question by name. Throws a UsageError for a missing or unknown input. */
+function inputsOf({ name, inputs }: AuditQuestion, all: Readonly<Record<string, unknown>>): QuestionInputs {
   const given = Object.fromEntries(
     inputs.flatMap((one) => (all[one.name] === undefined ? [] : [[one.name, all[one.name]]])),
   )

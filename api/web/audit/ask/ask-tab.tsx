@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
-import type { Question } from '../../../operations/ask/schemas.ts'
+import type { AuditQuestion } from '../../../operations/ask/schemas.ts'
 import { momentOf } from '../../../operations/moment.ts'
 import type { SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, errorText } from '../../client/api.ts'
@@ -41,7 +41,7 @@ export function AskTab() {
   )
 }
 
-function Saved({ question }: { question: Question }) {
+function Saved({ question }: { question: AuditQuestion }) {
   const { name, title, sql: text, inputs, command } = question
   const isChosen = query.value.get('question') === name
   const { sql: _, ...values } = Object.fromEntries(query.value)
@@ -65,8 +65,9 @@ function Saved({ question }: { question: Question }) {
   )
 }
 
-/** The saved question that the URL names, even if the person has edited its text since. */
-const chosen = (questions: readonly Question[]) => questions.find(({ name }) => name === query.value.get('question'))
+/** The question that the URL names, even if the person has edited its text since. */
+const chosen = (questions: readonly AuditQuestion[]) =>
+  questions.find(({ name }) => name === query.value.get('question'))
 
 /** Times as the tables have them. */
 const inputValue = (name: string, text: string) =>
@@ -79,7 +80,7 @@ interface Asked {
   readonly fault?: string
 }
 
-function Editor({ questions }: { questions: readonly Question[] }) {
+function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const question = chosen(questions)
   const text = query.value.get('sql') ?? question?.sql ?? ''
   const [asked, setAsked] = useState<Asked | null>(null)
