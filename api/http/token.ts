@@ -18,7 +18,12 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
   if (!existsSync(path)) {
     const fresh = `${path}.${Buffer.from(randomBytes(6)).toString('hex')}`
     try {
-      writeFileSync(fresh, `${Buffer.from(randomBytes(32)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+      writeFileSync(fresh, `${Buffer.from(randomBytes(32)).toString('base64url')}\n`, {
+        mode: 0o600,
+        flag: 'wx',
+        // Without it, a power cut could leave an empty token under the durable name.
+        flush: true,
+      })
       // A link is atomic, so no process reads an incomplete token.
       linkSync(fresh, path)
     } catch (error) {

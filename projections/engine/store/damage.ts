@@ -43,6 +43,8 @@ function readFault(file: string): unknown {
   try {
     const { raw, close } = connectSqlite(file, 'read')
     try {
+      const made = raw.prepare("select 1 from sqlite_schema where name = 'position'").get()
+      if (made === undefined) return new ProjectionError('DAMAGED', 'it contains no tables')
       raw.prepare('select 1 from position').get()
       return null
     } finally {
@@ -71,6 +73,7 @@ export function tablesReadable(folder: string): boolean {
   // An empty live file has lost its content, because a file becomes live only after its tables exist.
   if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
   const fault = readFault(file)
-  if (fault !== null && !isOneOf(fault, [...DAMAGED, ...CLOSED])) throw fault
+  const isUnreadable = fault instanceof ProjectionError || isOneOf(fault, [...DAMAGED, ...CLOSED])
+  if (fault !== null && !isUnreadable) throw fault
   return fault === null
 }

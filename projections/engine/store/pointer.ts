@@ -10,7 +10,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { ProjectionError } from '../errors.ts'
+import { BUSY_MS } from './database.ts'
 
 // The file `current` names the live tables file. A rebuild creates a second file next to it and then changes the name.
 
@@ -43,8 +45,12 @@ export function freshFile(folder: string): string {
   return file
 }
 
-/** Makes `file` live, durably and atomically: a reader finds the old name or the new one. */
+/**
+ * Makes `file` live, durably and atomically: a reader finds the old name or the new one. First syncs the tables in the
+ * file, because their commits are not synced one by one: a power cut must not leave a live file without tables.
+ */
 export function pointTo(folder: string, file: string): void {
+  syncTables(file)
   const temporary = join(folder, `${POINTER}.new`)
   const handle = openSync(temporary, 'w', 0o600)
   try {
@@ -54,6 +60,25 @@ export function pointTo(folder: string, file: string): void {
     closeSync(handle)
   }
   renameSync(temporary, join(folder, POINTER))
+  syncFolder(folder)
+}
+
+function syncTables(file: string): void {
+  const db = new DatabaseSync(file, { timeout: BUSY_MS })
+  try {
+    db.exec('pragma synchronous = full; pragma wal_checkpoint(passive)')
+  } finally {
+    db.close()
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }
 
 /** Removes every tables file except the live one. A reader of an old file can use it until it closes. */
