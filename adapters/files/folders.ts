@@ -20,8 +20,16 @@ export function makeFolder(path: string, mode = 0o700): void {
 }
 
 /** Synchronously makes the names in a folder durable. */
-export function syncFolder(path: string): void {
-  const handle = openSync(path, 'r')
+export const syncFolder = (path: string): void => sync(path, 'r')
+
+/**
+ * Synchronously makes a file's bytes and size durable. Not for a database: closing it would release SQLite's locks; for
+ * its WAL.
+ */
+export const syncFile = (path: string): void => sync(path, 'r+')
+
+function sync(path: string, flags: 'r' | 'r+'): void {
+  const handle = openSync(path, flags)
   try {
     fsyncSync(handle)
   } finally {

@@ -4,6 +4,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Clock, RequestCache } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
 import { REQUEST_CACHE_TTL_MS } from '../memory/request-cache-ttl.ts'
+import { overwriteDeleted } from './overwrite.ts'
 
 const CREATE = `CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at REAL NOT NULL, answer BLOB NOT NULL) WITHOUT ROWID`
 /** Deleted answers are overwritten. Requests whose answers are lost in a crash of the machine are repeated. */
@@ -42,7 +43,9 @@ export class SqliteRequestCache implements RequestCache {
   }
 
   async clear(): Promise<void> {
-    this.#existing()?.exec('DELETE FROM answers; PRAGMA wal_checkpoint(TRUNCATE)')
+    const db = this.#existing()
+    db?.exec('DELETE FROM answers')
+    if (db) overwriteDeleted(db)
   }
 
   close(): void {

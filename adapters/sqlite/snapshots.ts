@@ -1,8 +1,10 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
+import { overwriteDeleted } from './overwrite.ts'
 
 /**
  * SQLiteCheckpointer (seed 003): folded states in a SQLite file. The file is a cache: it is not synced, and it is
@@ -60,16 +62,13 @@ export class SqliteSnapshots implements SnapshotStore {
 
   async clear(): Promise<void> {
     this.db.exec('DELETE FROM states')
-    this.db.exec(OVERWRITE)
+    overwriteDeleted(this.db)
   }
 
   close(): void {
     this.db.close()
   }
 }
-
-/** Also removes deleted bytes from the WAL. If a reader prevents it, the next opening repeats it. */
-const OVERWRITE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 const BUSY_MS = 2000
 const SQLITE_BUSY = 5
@@ -89,6 +88,8 @@ function inWal(db: DatabaseSync): void {
   }
 }
 
+const walBytes = (path: string): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+
 function opened(path: string): DatabaseSync {
   if (path !== ':memory:') ensurePrivate(path)
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
@@ -103,6 +104,7 @@ function opened(path: string): DatabaseSync {
        stream TEXT NOT NULL, fold INTEGER NOT NULL, revision INTEGER NOT NULL, step INTEGER NOT NULL, state BLOB NOT NULL,
        PRIMARY KEY (stream, fold, revision)) WITHOUT ROWID`,
   )
-  db.exec(OVERWRITE)
+  // A process that was killed while it cleared the cache left the deleted states in the WAL.
+  if (walBytes(path) > 0) overwriteDeleted(db)
   return db
 }

@@ -218,6 +218,18 @@ async function verifyVault(ctx: Context): Promise<boolean> {
   return fault === null
 }
 
+/** Verifies a run that the tables list. A run that is not in the log is broken: its row was altered or added. */
+async function verifyListedRun(ctx: Context, id: string): Promise<Found> {
+  try {
+    return await verifyOneRun(ctx, id)
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === 'NOT_FOUND')) throw error
+    const why = 'the tables list this run, but the log has no such run'
+    ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
+    return { ok: false, contradicted: 'no', agents: [] }
+  }
+}
+
 /** The ids of all runs, newest first, page by page, then those missing from the list of runs. */
 async function* allRuns(ctx: Context, listed: readonly Listed[]): AsyncGenerator<string> {
   const client = await ctx.client('read')
@@ -251,7 +263,7 @@ export async function verifyAll(ctx: Context, options: VerifyOptions): Promise<b
   for await (const stream of allStreams(await ctx.client('read'))) listed.push(stream)
   const proved = new Set<string>()
   for await (const id of allRuns(ctx, listed)) {
-    const { ok, agents } = await verifyOneRun(ctx, id)
+    const { ok, agents } = await verifyListedRun(ctx, id)
     for (const agent of agents) proved.add(agent)
     count('run', `run ${id}`, ok)
   }

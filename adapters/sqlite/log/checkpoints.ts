@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { syncFile } from '../../files/folders.ts'
 import { fileOf } from './connection.ts'
 
 const MIB = 1024 * 1024
@@ -20,6 +21,7 @@ export class Checkpoints {
   readonly #passive: StatementSync
   readonly #restart: StatementSync
   readonly #truncate: StatementSync
+  readonly #wal: string
   #since: number
   /** True while the WAL may still contain an erased body. */
   #overwrite = false
@@ -28,7 +30,10 @@ export class Checkpoints {
     this.#passive = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
     this.#restart = db.prepare('PRAGMA wal_checkpoint(RESTART)')
     this.#truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
-    this.#since = walBytes(folder)
+    this.#wal = `${fileOf(folder)}-wal`
+    this.#since = statSync(this.#wal, { throwIfNoEntry: false })?.size ?? 0
+    // A process that was killed during an erasure left the erased bytes in the WAL.
+    if (this.#since > 0) this.#empty()
   }
 
   /**
@@ -42,9 +47,9 @@ export class Checkpoints {
     // time to time.
     const overwrite = erased || (this.#overwrite && idle && this.#since >= MIB)
     this.#overwrite ||= erased
+    if (overwrite) return this.#empty()
     try {
-      if (overwrite) this.#overwrite = !this.#done(this.#truncate)
-      else if (this.#since >= HARD) this.#done(this.#restart)
+      if (this.#since >= HARD) this.#done(this.#restart)
       else if (this.#since >= SOFT && idle) this.#done(this.#passive)
     } catch {
       // The events are already durable in the WAL. If the disk is full or failing, the next append fails and its caller
@@ -54,8 +59,17 @@ export class Checkpoints {
 
   /** Call before the log is closed. */
   finish(): void {
+    this.#empty()
+  }
+
+  /**
+   * Moves the WAL into the main file, and truncates it durably: SQLite does not sync the truncation, and a power cut
+   * would bring the erased bytes back.
+   */
+  #empty(): void {
     try {
-      this.#done(this.#truncate)
+      this.#overwrite = !this.#done(this.#truncate)
+      if (!this.#overwrite) syncFile(this.#wal)
     } catch {
       // The events are durable in the WAL, where the next start finds them.
     }
@@ -67,8 +81,4 @@ export class Checkpoints {
     this.#since = 0
     return row?.busy === 0
   }
-}
-
-function walBytes(folder: string): number {
-  return statSync(`${fileOf(folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ProjectionError } from '../errors.ts'
 import { BUSY_MS } from './database.ts'
+import { syncPath } from './sync.ts'
 
 // The file `current` names the live tables file. A rebuild creates a second file next to it and then changes the name.
 
@@ -60,7 +61,7 @@ export function pointTo(folder: string, file: string): void {
     closeSync(handle)
   }
   renameSync(temporary, join(folder, POINTER))
-  syncFolder(folder)
+  syncPath(folder)
 }
 
 function syncTables(file: string): void {
@@ -69,15 +70,6 @@ function syncTables(file: string): void {
     db.exec('pragma synchronous = full; pragma wal_checkpoint(passive)')
   } finally {
     db.close()
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }
 

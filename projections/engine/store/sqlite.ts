@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
@@ -17,6 +18,7 @@ import {
   type Store,
   type StreamStates,
 } from './store.ts'
+import { syncPath } from './sync.ts'
 
 /**
  * Opens a projections file for writing; creates and migrates it if needed. Rejects with `SCHEMA_NEWER` or
@@ -64,10 +66,13 @@ export class SqliteStore implements Store {
   readonly #connection: Connection
   readonly #statements: Statements
   /** True: the write-ahead log may contain pages of erased rows. */
-  #stale = false
+  #stale: boolean
   constructor(connection: Connection) {
     this.#connection = connection
     this.#statements = new Statements(connection.db)
+    // A process that was killed during an erasure left the erased rows in the write-ahead log.
+    const file = connection.raw.location()
+    this.#stale = file !== null && (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
   }
 
   get db() {
@@ -154,11 +159,17 @@ export class SqliteStore implements Store {
 const cleared = ({ byTable }: Collapsed): boolean =>
   byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 
-/** Empties the write-ahead log. False: a reader uses it. No wait, because the reader may run in this thread. */
+/**
+ * Empties the write-ahead log durably: SQLite does not sync the truncation, and a power cut would bring the erased bytes
+ * back. False: a reader uses it. No wait, because the reader may run in this thread.
+ */
 function emptyWal(raw: DatabaseSync): boolean {
   raw.exec('pragma busy_timeout = 0')
   try {
-    return raw.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0
+    if (raw.prepare('pragma wal_checkpoint(truncate)').get()?.busy !== 0) return false
+    const file = raw.location()
+    if (file !== null) syncPath(`${file}-wal`, 'r+')
+    return true
   } finally {
     raw.exec(`pragma busy_timeout = ${BUSY_MS}`)
   }
