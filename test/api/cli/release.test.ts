@@ -1,6 +1,8 @@
 import { renameSync, rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { paths } from '../../../api/process/host/paths.ts'
+import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import { cliFolder, idIn } from '../support/cli.ts'
 
 const folder = cliFolder()
@@ -119,4 +121,16 @@ it('a run whose first event could not be read is known by its id everywhere, and
     code: 2,
     err: expect.stringContaining('no run begins'),
   })
+})
+
+it('verifies everything else when a row names a run that the log does not have', async () => {
+  const db = new DatabaseSync(liveFile(at.tables)!)
+  db.exec(
+    "update streams set run_id = run_id || 'x' where stream = (select min(stream) from streams where run_id is not null)",
+  )
+  db.close()
+  const { code, out } = await folder.look('verify')
+  expect(code).toBe(5)
+  expect(out).toMatch(/^\w+x: BROKEN, the tables list this run, but the log has no such run$/m)
+  expect(out).toMatch(/BROKEN: .*\brun \w+x\b.*; checked the log, \d+ runs, .*the tables and the vault\n$/)
 })
