@@ -24,7 +24,7 @@ for (const scenario of SCENARIOS)
     const checked = await checkImages(place.root, recording, {
       draw: draws(FAULT_SEED),
       every: EVERY,
-      check: (image) => scenario.check(place, image),
+      check: ({ said }) => scenario.check(place, said),
     })
     const { changes, images, opened } = checked
     console.log(`${scenario.name}: ${changes} changes, ${images} images, ${opened} opened (FAULT_SEED=${FAULT_SEED})`)

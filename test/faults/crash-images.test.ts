@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { checkImages } from '../support/crash-images/check.ts'
-import { imagesOf, type Reached } from '../support/crash-images/images.ts'
+import { type Image, imagesOf, type Reached } from '../support/crash-images/images.ts'
 import type { Change, Recording } from '../support/crash-images/recording.ts'
 import { appends, firstRun, recordScenario, type Scenario } from '../support/crash-images/scenarios.ts'
 import { newPlace } from '../support/faults/cli.ts'
@@ -23,7 +23,7 @@ async function sampled(scenario: Scenario, count: number, change = (recording: R
   place = newPlace()
   const recording = change(await recordScenario(place, scenario))
   const every = Math.max(1, Math.ceil((3 * recording.changes.length) / count))
-  const check = (image: Parameters<Scenario['check']>[1]) => scenario.check(place!, image)
+  const check = ({ said }: Image) => scenario.check(place!, said)
   return checkImages(place.root, recording, { draw: draws(FAULT_SEED), every, check })
 }
 

@@ -55,10 +55,13 @@ export async function checkImages(root: string, recording: Recording, options: C
   return { changes: recording.changes.length, images, opened, faults }
 }
 
+/** The lines that a program had printed. */
+export type Said = readonly string[]
+
 /** The events that a program had acknowledged, as `ack POSITION HASH`. */
-const acknowledgedIn = (image: Image): Map<number, string> =>
+const acknowledgedIn = (said: Said): Map<number, string> =>
   new Map(
-    image.said.flatMap((line) => {
+    said.flatMap((line) => {
       const [, position, hash] = /^ack (\d+) (\w{64})$/.exec(line) ?? []
       return position === undefined ? [] : [[Number(position), hash!] as const]
     }),
@@ -67,8 +70,8 @@ const acknowledgedIn = (image: Image): Map<number, string> =>
 /**
  * The log of a place opens as its owner would open it, and contains each acknowledged event. Returns the faults.
  */
-export async function logFaults(place: Place, image: Image): Promise<string[]> {
-  const acknowledged = acknowledgedIn(image)
+export async function logFaults(place: Place, said: Said): Promise<string[]> {
+  const acknowledged = acknowledgedIn(said)
   const folder = join(place.data, 'log')
   if (acknowledged.size === 0 && !existsSync(folder)) return []
   try {

@@ -29,6 +29,8 @@ export interface Recording {
   readonly changes: readonly Change[]
   /** What the folder contained before the program started. */
   readonly before: { readonly names: Names; readonly contents: Map<FileId, Buffer> }
+  /** The calls behind the changes, with the path of their file at that time. */
+  readonly calls: readonly { readonly call: string; readonly path: string }[]
   readonly code: number | null
   readonly stderr: string
 }
@@ -87,7 +89,7 @@ export async function record(
       stderr += text
     })
     const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done))
-    return { changes: new Trace(root, before).changes(readFileSync(out, 'latin1')), before, code, stderr }
+    return { ...new Trace(root, before).read(readFileSync(out, 'latin1')), before, code, stderr }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -172,12 +174,22 @@ class Trace {
     this.#files = before.contents.size
   }
 
-  changes(trace: string): readonly Change[] {
+  read(trace: string): Pick<Recording, 'changes' | 'calls'> {
+    const calls: Recording['calls'][number][] = []
     for (const call of callsIn(trace)) {
       this.#open = this.#descriptorsOf(call.thread)
+      const before = this.#changes.length
       this.#take(call)
+      const isChange = this.#changes.slice(before).some(({ kind }) => kind !== 'said')
+      if (isChange && call.name !== 'openat') calls.push({ call: call.name, path: this.#pathOf(call.args) })
     }
-    return this.#changes
+    return { changes: this.#changes, calls }
+  }
+
+  /** The path of a call's descriptor, or its first path. */
+  #pathOf(args: string): string {
+    const held = /^(\d+)<((?:[^>\\]|\\x..)*)>/.exec(args)
+    return held === null ? this.#pathIn(args) : textOf(held[2]!)
   }
 
   #descriptorsOf(thread: string): Descriptors {

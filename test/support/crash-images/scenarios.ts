@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LOG_CHILD } from '../child.ts'
@@ -6,19 +6,21 @@ import { environment, keepup, type Place } from '../faults/cli.ts'
 import { look } from '../faults/inspect.ts'
 import { scripted } from '../faults/jobs.ts'
 import { PROGRAM } from '../programs/program.ts'
-import { logFaults, verifyFaults } from './check.ts'
-import type { Image } from './images.ts'
+import { logFaults, type Said, verifyFaults } from './check.ts'
 import { type Recording, record } from './recording.ts'
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 
-/** A program that changes a data folder, and the faults of an image of the changes. */
+/** A program that changes a data folder, and how to check what it leaves if it is interrupted. */
 export interface Scenario {
   readonly name: string
   /** Makes the folder as it is before the recorded program starts. */
   prepare(place: Place): Promise<void>
   command(place: Place): string[]
-  check(place: Place, image: Image): Promise<string[]>
+  /** The faults of what the program left. `said`: the lines that it had printed. */
+  check(place: Place, said: Said): Promise<string[]>
+  /** The command that the next process runs after an interruption. Null: none. */
+  again(place: Place): string[] | null
 }
 
 /** A text that only erased bodies contain. */
@@ -60,12 +62,17 @@ async function prepareRun(place: Place): Promise<string> {
 }
 
 const program = (place: Place, ...args: string[]) => [PROGRAM, '--data', place.data, ...args]
-const everything = async (place: Place, image: Image) => [
-  ...(await logFaults(place, image)),
+const everything = async (place: Place, said: Said) => [
+  ...(await logFaults(place, said)),
   ...(await verifyFaults(place)),
 ]
 const nothing = () => Promise.resolve()
-const saidAnything = (image: Image) => image.said.some((line) => line !== '')
+const saidAnything = (said: Said) => said.some((line) => line !== '')
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
 
 let erasedRun = ''
 
@@ -74,6 +81,7 @@ export const appends: Scenario = {
   prepare: nothing,
   command: (place) => [LOG_CHILD, 'write', join(place.data, 'log'), 'w', '12'],
   check: logFaults,
+  again: () => null,
 }
 
 export const firstRun: Scenario = {
@@ -81,6 +89,7 @@ export const firstRun: Scenario = {
   prepare: nothing,
   command: (place) => run(place, ''),
   check: everything,
+  again: (place) => run(place, ''),
 }
 
 export const runWithFiles: Scenario = {
@@ -88,6 +97,7 @@ export const runWithFiles: Scenario = {
   prepare: nothing,
   command: (place) => run(place, place.workspace),
   check: everything,
+  again: (place) => run(place, place.workspace),
 }
 
 export const erasure: Scenario = {
@@ -96,23 +106,25 @@ export const erasure: Scenario = {
     erasedRun = await prepareRun(place)
   },
   command: (place) => program(place, 'erase', erasedRun, '--all', '--yes', '--reason', 'asked'),
-  check: async (place, image) => {
-    if (!saidAnything(image)) return everything(place, image)
-    const left = [...image.files].filter(([path, content]) => path.startsWith(place.data) && content?.includes(ERASED))
-    return [...left.map(([path]) => `${path} contains an erased text`), ...(await everything(place, image))]
+  check: async (place, said) => {
+    if (!saidAnything(said)) return everything(place, said)
+    const left = filesBelow(place.data).filter((path) => readFileSync(path).includes(ERASED))
+    return [...left.map((path) => `${path} contains an erased text`), ...(await everything(place, said))]
   },
+  again: (place) => program(place, 'erase', erasedRun, '--all', '--yes', '--reason', 'asked'),
 }
 
 export const backup: Scenario = {
   name: 'a backup',
   prepare: async (place) => void (await prepareRun(place)),
   command: (place) => program(place, 'backup', join(place.root, 'backup')),
-  check: async (place, image) => {
+  check: async (place, said) => {
     const copy = { ...place, data: join(place.root, 'backup') }
-    const copied = saidAnything(image) ? await verifyFaults(copy) : []
-    const lost = saidAnything(image) && !existsSync(join(copy.data, 'log', 'log.db')) ? ['the backup is lost'] : []
-    return [...lost, ...copied, ...(await everything(place, image))]
+    const copied = saidAnything(said) ? await verifyFaults(copy) : []
+    const lost = saidAnything(said) && !existsSync(join(copy.data, 'log', 'log.db')) ? ['the backup is lost'] : []
+    return [...lost, ...copied, ...(await everything(place, said))]
   },
+  again: (place) => program(place, 'backup', join(place.root, 'backup-2')),
 }
 
 export const rotation: Scenario = {
@@ -123,7 +135,7 @@ export const rotation: Scenario = {
     if (code !== 0) throw new Error(`the secret was not set: ${err}`)
   },
   command: (place) => program(place, 'secrets', 'rotate-key'),
-  check: async (place, image) => {
+  check: async (place, said) => {
     const { code, out, err } = await look(place, 'secrets', 'list')
     const isThere = code === 0 && out.includes('api_key')
     // Reading the list decrypts nothing; another rotation decrypts every value.
@@ -131,9 +143,10 @@ export const rotation: Scenario = {
     return [
       ...(isThere ? [] : [`the secret is lost: ${code} ${out}${err}`]),
       ...(again.code === 0 ? [] : [`the vault does not open: ${again.out}${again.err}`]),
-      ...(await everything(place, image)),
+      ...(await everything(place, said)),
     ]
   },
+  again: (place) => program(place, 'secrets', 'rotate-key'),
 }
 
 export const rebuild: Scenario = {
@@ -141,17 +154,28 @@ export const rebuild: Scenario = {
   prepare: async (place) => void (await prepareRun(place)),
   command: (place) => program(place, 'rebuild'),
   check: everything,
+  again: (place) => program(place, 'rebuild'),
 }
 
 export const SCENARIOS: readonly Scenario[] = [appends, firstRun, runWithFiles, erasure, backup, rotation, rebuild]
 
-/** Prepares a place and records a scenario's program in it. */
-export async function recordScenario(place: Place, scenario: Scenario): Promise<Recording> {
-  // The key of the vault is part of the images.
+/** Makes the place as it is before the scenario's program starts. */
+export async function prepareScenario(place: Place, scenario: Scenario): Promise<void> {
+  // The key of the vault is part of what can be lost.
   process.env.XDG_CONFIG_HOME = join(place.root, '.config')
   await scenario.prepare(place)
-  const command = [process.execPath, ...scenario.command(place)]
-  const recording = await record(place.root, command, { env: environment(place), cwd: place.root })
+}
+
+/** The environment of a scenario's program. A full disk is not awaited for long. */
+export const scenarioOptions = (place: Place) => ({
+  env: environment(place, { KEEPUP_FULL_PATIENCE_MS: '300' }),
+  cwd: place.root,
+})
+
+/** Prepares a place and records a scenario's program in it. */
+export async function recordScenario(place: Place, scenario: Scenario): Promise<Recording> {
+  await prepareScenario(place, scenario)
+  const recording = await record(place.root, [process.execPath, ...scenario.command(place)], scenarioOptions(place))
   if (recording.code !== 0) throw new Error(`${scenario.name} ended with ${recording.code}:\n${recording.stderr}`)
   return recording
 }

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import type { Recording } from './recording.ts'
+
+/** A system call of a program on one file: the n-th of its name, from 1. */
+export interface CallPoint {
+  readonly call: string
+  readonly path: string
+  readonly nth: number
+}
+
+/** What happens instead of the call. `kill`: the process ends before the call. `nothing`: a write of 0 bytes. */
+export const CALL_FAULTS = {
+  kill: 'signal=KILL',
+  EIO: 'error=EIO',
+  ENOSPC: 'error=ENOSPC',
+  nothing: 'retval=0',
+} as const
+export type CallFault = keyof typeof CALL_FAULTS
+
+/** The faults that a call can meet. */
+export function faultsOf({ call }: Pick<CallPoint, 'call'>): CallFault[] {
+  const isWrite = call === 'pwrite64' || call === 'write'
+  return isWrite ? ['kill', 'EIO', 'ENOSPC', 'nothing'] : ['kill', 'EIO', 'ENOSPC']
+}
+
+/** Every call of a recording that changes a file or makes a change durable. */
+export function callPointsOf({ calls }: Pick<Recording, 'calls'>): CallPoint[] {
+  const counts = new Map<string, number>()
+  return calls.map(({ call, path }) => {
+    const key = `${call} ${path}`
+    const nth = (counts.get(key) ?? 0) + 1
+    counts.set(key, nth)
+    return { call, path, nth }
+  })
+}
+
+export interface Injected {
+  /** The exit code. Null: a signal ended the process. */
+  readonly code: number | null
+  /** The lines of stdout. */
+  readonly said: readonly string[]
+  readonly stderr: string
+}
+
+interface Options {
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+/** Runs a program whose call at this point meets a fault. */
+export const inject = (
+  command: readonly string[],
+  { call, path, nth }: CallPoint,
+  fault: CallFault,
+  options: Options,
+): Promise<Injected> => {
+  const what = `inject=${call}:${CALL_FAULTS[fault]}:when=${nth}`
+  const how = ['-f', '-qq', '-o', '/dev/null', '-P', path, '-e', `trace=${call}`, '-e', what]
+  return runToEnd(['strace', ...how, ...command], options)
+}
+
+/** The longest time that a program may take, in ms. Then it is killed, and its code is null. */
+const PATIENCE_MS = 120_000
+
+/** Runs a program to its end. */
+export async function runToEnd([program, ...args]: readonly string[], options: Options): Promise<Injected> {
+  const child = spawn(program!, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS })
+  let [out, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done))
+  return { code, said: out.split('\n').filter((line) => line !== ''), stderr }
+}
