@@ -1,3 +1,4 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { asProblem, Problem } from '../operations/problem.ts'
@@ -75,6 +76,14 @@ const withoutBody: MiddlewareHandler = async (c, next) => {
   if (c.req.method === 'HEAD') await c.res.body?.cancel()
 }
 
+type PlainApp = ReturnType<typeof newApp>
+type EnvOf<T> = T extends OpenAPIHono<infer E, infer _, infer __> ? E : never
+/**
+ * The routes of an app. The result of `route` names those of both apps too, but the compiler then compares all routes with
+ * each other for each added app, which takes longer than checking the rest of the program.
+ */
+type SchemaOf<T> = T extends OpenAPIHono<infer _, infer S, infer __> ? S : never
+
 /** The HTTP app, for TCP, for the owner's socket, and for in-process calls by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
@@ -112,30 +121,35 @@ export function createApp(s: Services, options: AppOptions) {
   root.use(declaredGuard(find))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
-  const app = root
-    .route('/', operationRoutes(s, OPERATIONS))
-    .route('/', streamRoutes(s, options.heartbeatMs))
-    .route('/', consumerRoutes(s, options.heartbeatMs))
-    .route('/', documentRoutes(s))
-    .route('/', exportRoutes(s))
-    .route('/', bulkExportRoutes(s))
-    .route('/', packRoutes(s))
-    .route('/', metricsRoutes(s, times))
-    .route('/', resultRoutes(s))
-    .route('/', sqlRoutes(s))
-    .route('/', witnessRoutes(s))
-    .route('/', loginRoutes(s, sessions, options))
-    .route('/', sessionRoutes(s, sessions, options.url ?? (() => null)))
+  const add = <T extends object>(routes: T): T => {
+    root.route('/', routes as unknown as PlainApp)
+    return routes
+  }
+  const parts = [
+    add(operationRoutes(s, OPERATIONS)),
+    add(streamRoutes(s, options.heartbeatMs)),
+    add(consumerRoutes(s, options.heartbeatMs)),
+    add(documentRoutes(s)),
+    add(exportRoutes(s)),
+    add(bulkExportRoutes(s)),
+    add(packRoutes(s)),
+    add(metricsRoutes(s, times)),
+    add(resultRoutes(s)),
+    add(sqlRoutes(s)),
+    add(witnessRoutes(s)),
+    add(loginRoutes(s, sessions, options)),
+    add(sessionRoutes(s, sessions, options.url ?? (() => null))),
+  ] as const
   // Operations of added kinds have no types in the client.
   root.route('/', operationRoutes(s, ADDED_OPERATIONS))
   mustNameRights(declaredOf(root.openAPIRegistry.definitions).values())
   const document = () => {
-    const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
+    const made = documents.get(options.version) ?? root.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)
     return made
   }
-  app.get('/v1/openapi.json', (c) => c.json(document()))
-  return app
+  root.get('/v1/openapi.json', (c) => c.json(document()))
+  return root as unknown as OpenAPIHono<EnvOf<PlainApp>, SchemaOf<(typeof parts)[number]>, '/'>
 }
 
 export type App = ReturnType<typeof createApp>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { fake, type Opened, opened } from '../support/mcp/servers.ts'
+import { hasBubblewrap } from '../support/programs/bubblewrap.ts'
 
 let servers: Opened
 beforeEach(async () => {
@@ -94,7 +95,8 @@ describe('a process', () => {
   })
 
   test('starts in the folder that the settings name, else in that of the run', async () => {
-    expect((await servers.call('fake:cwd')).content).toBe(realpathSync(tmpdir()))
+    const temporary = hasBubblewrap ? '/tmp' : realpathSync(tmpdir())
+    expect((await servers.call('fake:cwd')).content).toBe(temporary)
     const { call } = await opened({ rooted: fake('normal', { cwd: '/', sandboxed: false }) })
     expect((await call('rooted:cwd')).content).toBe('/')
   })

@@ -2,14 +2,15 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inProcess } from '../api/support/cli.ts'
 import { ATTACKS, type Attacked } from '../support/attacks/attacks.ts'
 import { type Told, tell } from '../support/attacks/story.ts'
 import { attackable, type Found, openOf } from '../support/attacks/verification.ts'
-import { keepup, type Place } from '../support/faults/cli.ts'
+import { environment, keepup, type Place } from '../support/faults/cli.ts'
 import { draws, FAULT_SEED } from '../support/faults/seed.ts'
 
-// A sample of the attacks of attacks.test.ts as a person meets them: the process "keepup verify --anchors" over the whole
-// data folder, and its exit code. ATTACK_PLACES: the number of places for each attack, at most 100.
+// A sample of the attacks of attacks.test.ts as a person meets them: "keepup verify --anchors" over the whole data folder,
+// and its exit code. ATTACK_PLACES: the number of places for each attack, at most 100.
 
 const PLACES = Math.min(100, Number(process.env.ATTACK_PLACES ?? 1))
 
@@ -30,7 +31,9 @@ function fresh(): string {
   return place.data
 }
 
-const verify = () => keepup(place, ['-o', 'jsonl', 'verify', '--anchors'])
+const VERIFY = ['-o', 'jsonl', 'verify', '--anchors']
+/** The command in this process, with the environment of a process of its own. */
+const verify = () => inProcess(['--data', place.data, ...VERIFY], environment(place))
 
 interface Line {
   readonly damage?: string
@@ -62,7 +65,9 @@ function problemsOf({ problems = [], heads, agents = [], damage, loss }: Line, s
 
 test('keepup verify accepts the folder before the attacks', { timeout: 120_000 }, async () => {
   fresh()
-  expect(await verify()).toMatchObject({ code: 0, out: expect.stringMatching(/"ok":true,"checked".*\n$/) })
+  const accepted = { code: 0, out: expect.stringMatching(/"ok":true,"checked".*\n$/) }
+  expect(await verify()).toMatchObject(accepted)
+  expect(await keepup(place, VERIFY)).toMatchObject(accepted)
 })
 
 test.each(Object.keys(ATTACKS))(

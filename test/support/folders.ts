@@ -10,9 +10,9 @@ export function tempFolder(): string {
   return folder
 }
 
-/** A fresh folder with an empty `ws` and `data` in it, removed by `remove`. */
-export function freshFolders() {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-test-')))
+/** A fresh folder in `root` with an empty `ws` and `data` in it, removed by `remove`. */
+export function freshFolders(root = tmpdir()) {
+  const base = realpathSync(mkdtempSync(join(root, 'keepup-test-')))
   const ws = join(base, 'ws')
   const data = join(base, 'data')
   mkdirSync(ws)

@@ -58,7 +58,8 @@ export function cliFolder() {
     // Long, because a busy machine is no silent owner.
     KEEPUP_OWNER_TIMEOUT_MS: '10000',
     KEEPUP_MODEL: writeScript(root),
-    NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+    TMPDIR: tmpdir(),
   }
   const workspace = workspaces(root)
 

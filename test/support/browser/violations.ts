@@ -9,14 +9,18 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** The violations of axe rules on a page. */
-export async function violations(page: Page): Promise<string[]> {
+/** The axe rules whose result depends on colours. */
+export const COLOURS = ['color-contrast', 'link-in-text-block']
+
+/** The violations of axe rules on a page: of all rules, or of those that are named. */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Use the debugger: the page's own policy blocks evaluated text.
   await page.evaluate(readFileSync(axe, 'utf8'))
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
+  const found = await page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+    const options = { resultTypes: ['violations'], ...(runOnly === undefined ? {} : { runOnly }) }
+    return (await axe.run(options)).violations
+  }, rules)
   return found.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
   )

@@ -36,7 +36,8 @@ export const environment = (place: Place, env: Readonly<Record<string, string>> 
   // The folder of the vault's key, also for this process.
   XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
   // Separate from other tests' folders; shared, so that only the first start compiles.
-  NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+  TMPDIR: tmpdir(),
   ...env,
 })
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chownSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,19 +20,6 @@ function owner(): { uid?: number; gid?: number } {
 
 let user: { uid: number; gid: number } | undefined
 const postgresId = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-
-const MEMORY = '/dev/shm'
-const MEMORY_NEEDED = 2 ** 30
-
-/**
- * The folder of test servers: in memory if enough is free. Tests stop servers but not machines, and files in memory
- * outlive a server like files on a disk.
- */
-export function memory(): string {
-  if (!existsSync(MEMORY)) return tmpdir()
-  const { bavail, bsize } = statfsSync(MEMORY)
-  return bavail * bsize > MEMORY_NEEDED ? MEMORY : tmpdir()
-}
 
 /** Runs a script when this process ends in any way. Returns the process that waits for this. */
 function atEnd(script: string): ChildProcess {

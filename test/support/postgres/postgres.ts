@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { memory, PostgresServer } from './postgres-server.ts'
+import { PostgresServer } from './postgres-server.ts'
 
 export type { PostgresServer }
 
@@ -13,7 +13,7 @@ let shared: PostgresServer | null = null
 export const describeWithSharedPostgres = (name: string, body: (server: () => PostgresServer) => void): void =>
   onServer(name, body, {
     begin: () => {
-      shared ??= new PostgresServer(memory())
+      shared ??= new PostgresServer()
       return shared
     },
     end: () => undefined,
@@ -21,7 +21,7 @@ export const describeWithSharedPostgres = (name: string, body: (server: () => Po
 
 /** Tests on a separate PostgreSQL server. */
 export const describeWithPostgres = (name: string, body: (server: () => PostgresServer) => void): void =>
-  onServer(name, body, { begin: () => new PostgresServer(memory()), end: (server) => server.remove() })
+  onServer(name, body, { begin: () => new PostgresServer(), end: (server) => server.remove() })
 
 interface Lifetime {
   begin(): PostgresServer

@@ -17,6 +17,9 @@ export const sh = (script: string, more: Partial<Command> = {}): Command => ({
   ...more,
 })
 
+/** A folder that the sandbox empties for its commands, but for the workspace. */
+const EMPTIED = '/tmp'
+
 /** A separate sandbox per test around new folders: a workspace, and next to it a data folder with a token and a key. */
 export function sandboxOfEach() {
   const own = {
@@ -25,7 +28,7 @@ export function sandboxOfEach() {
     run: (script: string, more?: Partial<Command>) => own.sandbox.exec(sh(script, more), never),
   }
   beforeEach(async () => {
-    const folders = freshFolders()
+    const folders = freshFolders(EMPTIED)
     own.folders = folders
     writeFileSync(join(folders.data, 'token'), 'the-token')
     writeFileSync(join(folders.base, 'key'), 'the-key')

@@ -113,7 +113,8 @@ export function deployment(env: Record<string, string>) {
       PATH: process.env.PATH ?? '',
       HOME: root,
       XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      TMPDIR: tmpdir(),
     }
     const environment = { ...own, KEEPUP_DRAIN_MS: '60000', ...env, ...more }
     const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
