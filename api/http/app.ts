@@ -14,6 +14,7 @@ import { hostGuard, jsonGuard, sizeGuard } from './guards.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { otlpBodyLimit, otlpRoutes } from './otlp-routes.ts'
 import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
@@ -105,9 +106,9 @@ export function createApp(s: Services, options: AppOptions) {
     pageFiles(),
     identityGuard(s, options.token, sessions),
     rightGuard(s, find),
-    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? bodyLimitOf(path)),
+    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path)),
     stillAllowed(find),
-    jsonGuard((path) => readsItsBody(path) || witnessBodyLimit(path) !== null),
+    jsonGuard((path) => readsItsBody(path) || (witnessBodyLimit(path) ?? otlpBodyLimit(path)) !== null),
   )
   root.use(declaredGuard(find))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
@@ -121,6 +122,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', bulkExportRoutes(s))
     .route('/', packRoutes(s))
     .route('/', metricsRoutes(s, times))
+    .route('/', otlpRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', witnessRoutes(s))
