@@ -1,5 +1,5 @@
 import { AgentError } from './errors.ts'
-import { OTLP } from './reported/span.ts'
+import { OTLP } from './reported/backend.ts'
 
 /** The pattern of an agent kind. */
 export const AGENT_KIND = /^[a-z][a-z0-9_]*$/

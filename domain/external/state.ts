@@ -5,8 +5,8 @@ import type { Root } from '../log/root.ts'
 import type { AgentSpec } from '../tree/spec.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
+import { OTLP } from './reported/backend.ts'
 import type { Reported } from './reported/book.ts'
-import { OTLP } from './reported/span.ts'
 import type { ReportedUsage } from './usage.ts'
 
 /** The stage of a run. `running` under an earlier epoch than the driver's: whether the process is alive is unknown. */

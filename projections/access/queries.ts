@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Kept } from '../../domain/access/keeping.ts'
-import { OTLP } from '../../domain/external/reported/span.ts'
+import { OTLP } from '../../domain/external/reported/backend.ts'
 import { MAX_ERASED } from '../../domain/stream/erasure.ts'
 import type { Database } from '../engine/schema/database.ts'
 

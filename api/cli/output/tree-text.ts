@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { OTLP } from '../../../domain/external/reported/span.ts'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import type { AgentNode, RunTree } from '../../operations/runs/schemas.ts'
 import { agentStatus } from './agent-status.ts'
 import { type Column, table } from './table.ts'

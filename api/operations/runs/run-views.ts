@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
-import { OTLP } from '../../../domain/external/reported/span.ts'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'

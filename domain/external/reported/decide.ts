@@ -6,9 +6,10 @@ import type { ExternalCommand } from '../commands.ts'
 import type { ExternalDecisionBuilder } from '../decision-builder.ts'
 import type { Outcome } from '../outcome.ts'
 import { isReported, isRunOver } from '../state.ts'
+import { OTLP } from './backend.ts'
 import { conversationOf, entryOf, NO_SPANS, rootOf, spansById, wrappersOf } from './book.ts'
 import { outputText } from './conventions.ts'
-import { OTLP, type ReportedSpan, type UnnumberedSpan } from './span.ts'
+import type { ReportedSpan, UnnumberedSpan } from './span.ts'
 
 /** The most spans of a run. Further ones are refused, so that a state stays small. */
 export const MAX_SPANS = 10_000

@@ -2,9 +2,6 @@ import { z } from 'zod'
 
 // These names and shapes are part of the storage format: spans are stored in `spans_reported` (events.ts).
 
-/** The kind of the runs that programs report over OTLP. No backend of a host may have it. */
-export const OTLP = 'otlp'
-
 const text = z.string().min(1)
 const count = z.int().nonnegative()
 const spanId = z.string().regex(/^[0-9a-f]{16}$/)

@@ -1,4 +1,4 @@
-import { OTLP } from '../../../../domain/external/reported/span.ts'
+import { OTLP } from '../../../../domain/external/reported/backend.ts'
 import { agentStatus } from '../../../cli/output/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
