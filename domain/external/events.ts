@@ -103,7 +103,7 @@ export const externalBodies = {
   approval_expired: approvalEvents.approval_expired,
   cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
-  /** The outcome of a run whose recorded outcome was unknown. Of a reported run: the outcome after a later root span. */
+  /** The outcome of a run whose recorded outcome was unknown, or of a reported run after a later root span. */
   outcome_learned: Outcome,
   /**
    * Spans that a program reported over OTLP. The actor sent them. Reports arrive late, repeated and in any order; each

@@ -88,7 +88,7 @@ function toolCall(e: Event, span: ReportedSpan): Change {
   return put('tool_calls', { agent_id: e.agentId, id: toolCallId(e.agentId, TURN, span.n) }, columns, born)
 }
 
-/** The run is named after its root span: by what the program was asked, or by the span. */
+/** Names the run after its root span: the input of the span, or its name. */
 function named(e: Event, { name, service = '', attributes = {} }: ReportedSpan): Change[] {
   const preview = e.erased ? {} : { preview: cut(inputText(attributes) ?? name, 500) }
   const changes = [

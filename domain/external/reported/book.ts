@@ -53,7 +53,7 @@ export const entryOf = ({ n, spanId, parentSpanId, remote, kind, startUs, endUs,
     conversation: conversation ?? null,
   }) satisfies SpanEntry
 
-/** The spans of a run by id, each as it was last reported. */
+/** The spans of a run by id. The last report of a span counts. */
 export function spansById({ spans }: Reported): Map<string, SpanEntry> {
   const all = new Map<string, SpanEntry>()
   for (const batch of spans) for (const entry of batch) all.set(entry.id, entry)
