@@ -34,7 +34,11 @@ export async function reportSpans(
   for (const given of spans) {
     const read = readSpan(given, (model) => agents.price(model))
     if ('fault' in read) refuse(read.fault, 1)
-    else traces.set(read.traceId, [...(traces.get(read.traceId) ?? []), read.span])
+    else {
+      const own = traces.get(read.traceId)
+      if (own === undefined) traces.set(read.traceId, [read.span])
+      else own.push(read.span)
+    }
   }
   const { hideValue } = await agents.log()
   const due = [...traces]

@@ -7,8 +7,12 @@ import { callIdOf, conversationOf, errorOf, kindOf, modelOf, toolOf, usageOf } f
 import type { Attributes, OtlpSpan } from './otlp-span.ts'
 import type { SpanUsage, UnnumberedSpan } from './span.ts'
 
-// Bounds of a stored span. `name`: UTF-8 bytes of each name; `attributes`: how many; `bytes`: their JSON together.
-const BOUNDS = { name: 256, message: 4_096, attributes: 1_024, bytes: 128 * 1024, events: 64 } as const
+// Bounds of a stored span. `name` and `message`: UTF-8 bytes of each; `attributes`: how many; `bytes` and `eventBytes`: the
+// JSON of the attributes of a span, and of each of its events, together.
+const BOUNDS = {
+  ...{ name: 256, message: 4_096, attributes: 1_024, bytes: 128 * 1024 },
+  ...{ events: 64, eventBytes: 16 * 1024 },
+} as const
 
 /** The latest time in µs: a `Date` and a JSON number represent it exactly. */
 const LATEST_US = 9_000_000_000_000_000n
@@ -24,8 +28,10 @@ export function readSpan(given: OtlpSpan, price: (model: string) => Price | null
   const fault = faultOf(given)
   if (fault !== null) return { fault }
   const { attributes: all, startNano, endNano } = given
-  const { attributes, dropped } = bounded(all)
-  const events = given.events.slice(0, BOUNDS.events).map((event) => ({ ...event, ...bounded(event.attributes) }))
+  const { attributes, dropped } = bounded(all, BOUNDS.bytes)
+  const events = given.events
+    .slice(0, BOUNDS.events)
+    .map((event) => ({ ...event, ...bounded(event.attributes, BOUNDS.eventBytes) }))
   const lost = Math.trunc(Math.max(0, Math.min(given.dropped, Number.MAX_SAFE_INTEGER / 2)))
   const left = lost + dropped + given.events.length - events.length + sum(events.map((one) => one.dropped))
   const kind = kindOf(all)
@@ -84,13 +90,13 @@ const nameMember = <K extends string>(key: K, name: string | null): { readonly [
   (name ? { [key]: named(name) } : {}) as { readonly [M in K]?: string }
 
 /** The first attributes that fit, and the number of the others. */
-function bounded(attributes: Attributes): { attributes: JsonObject; dropped: number } {
+function bounded(attributes: Attributes, most: number): { attributes: JsonObject; dropped: number } {
   const fit: [string, Json][] = []
   let bytes = 0
   const all = Object.entries(attributes)
   for (const [key, value] of all) {
     const size = byteLength(key) + byteLength(JSON.stringify(value))
-    if (fit.length >= BOUNDS.attributes || bytes + size > BOUNDS.bytes) continue
+    if (fit.length >= BOUNDS.attributes || bytes + size > most) continue
     bytes += size
     fit.push([key, value])
   }
