@@ -8,6 +8,7 @@ import { MAX_SPANS } from '../../../domain/external/reported/decide.ts'
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { readSpan } from '../../../domain/external/reported/read-span.ts'
 import type { UnnumberedSpan } from '../../../domain/external/reported/span.ts'
+import { ExternalSpans } from '../../../domain/external/telemetry.ts'
 import { Run } from '../../support/external/decider.ts'
 import { chat, otlpSpan, spanId, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
 import { property } from '../../support/property.ts'
@@ -192,6 +193,30 @@ test('an erasure leaves the tree of spans with times and figures, without words'
   const before = run.events.slice(0, 1).reduce(external.evolve, null as unknown as NonNullable<Run['state']>)
   const folded = (body: unknown) => external.evolve(before, { ...event, body } as ExternalEvent).reported
   expect(folded(residue)).toEqual(folded(event.body))
+})
+
+test('an export gives the spans with their own times and parents, below a span of the run', () => {
+  const run = new Run(
+    report(otlpSpan(3, 2, { attributes: chat('m', 10, 5) }), otlpSpan(2, 1, { attributes: tool('search') })),
+    report(otlpSpan(1, null, { name: 'what a person said' }), otlpSpan(4, 1, { endNano: 0n })),
+  )
+  const of = (content: boolean) => {
+    const spans = new ExternalSpans({ runId: 'r', traceId: 't', parentSpanId: null, link: null, user: null, content })
+    const events = run.events.map((event) => ({ ...event, id: `e${event.revision}`, stream: 's', erased: false }))
+    return [...events.flatMap((event) => spans.add(event)), spans.end(null)!]
+  }
+  const [model, search, root, agent, ...others] = of(false)
+  expect(others).toEqual([])
+  expect([model!.parentSpanId, search!.parentSpanId, root!.parentSpanId]).toEqual([
+    ...[search!.spanId, root!.spanId, agent!.spanId],
+  ])
+  expect([model, search, root].map((span) => span!.name)).toEqual(['chat m', 'execute_tool search', 'span'])
+  const start = Date.parse('2026-09-21T14:13:20.000Z')
+  expect([model, agent].map((span) => [span!.start - start, span!.end - start])).toEqual([
+    [3, 1_003],
+    [1, 1_003],
+  ])
+  expect(of(true)[2]!.name).toBe('what a person said')
 })
 
 describe('conventions', () => {
