@@ -1,5 +1,4 @@
 import { commonAttributes, type RunSpans, type Span, spanError } from '../../calls/telemetry.ts'
-import type { AnyTraced } from '../../calls/trace.ts'
 import { spanIdOf } from '../../log/trace-ids.ts'
 import type { ReportedSpan, SpanKind } from './span.ts'
 
@@ -22,7 +21,7 @@ const OPENINFERENCE: Readonly<Record<SpanKind, string>> = {
  */
 export function reportedSpan(
   run: RunSpans,
-  event: AnyTraced & { readonly id: string; readonly erased: boolean },
+  event: { readonly id: string; readonly stream: string; readonly revision: number; readonly erased: boolean },
   span: ReportedSpan,
   agentSpanId: string | null,
 ): readonly Span[] {
