@@ -15,7 +15,7 @@ import type { Json, JsonObject } from '../log/json.ts'
 import { spanIdOf } from '../log/trace-ids.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import { reportedSpan } from './reported/telemetry.ts'
+import { type RecordedSpan, reportedSpans } from './reported/telemetry.ts'
 import type { ReportedUsage } from './usage.ts'
 
 // The spans of an external agent, from its events (domain/calls/telemetry.ts).
@@ -54,7 +54,10 @@ export class ExternalSpans {
   #last: Event | null = null
   #end: { readonly at: number; readonly outcome: Outcome } | null = null
   #usage: ReportedUsage | null = null
-  /** The times of a run that was reported over OTLP, µs. */
+  /** The spans of a run that was reported over OTLP: their parents may come later. */
+  readonly #reportedSpans: RecordedSpan[] = []
+  readonly #wrappers = new Set<number>()
+  /** The times of such a run, µs. */
   #reportedTimes: Pick<Of<'spans_reported'>['body'], 'fromUs' | 'toUs'> | null = null
 
   constructor(run: RunSpans) {
@@ -87,7 +90,9 @@ export class ExternalSpans {
         return []
       case 'spans_reported':
         this.#reportedTimes = event.body
-        return event.body.spans.flatMap((span) => reportedSpan(this.#run, event, span, this.#spanId))
+        for (const span of event.body.spans) this.#reportedSpans.push({ span, event })
+        for (const n of event.body.wrappers ?? []) this.#wrappers.add(n)
+        return []
       case 'permission_decided':
         this.#events.push({ name: 'keepup.permission', at: event.at, attributes: permissionAttributes(event) })
         return []
@@ -100,6 +105,11 @@ export class ExternalSpans {
       default:
         return []
     }
+  }
+
+  /** The spans that were reported over OTLP. Call after the last event. */
+  reported(): readonly Span[] {
+    return reportedSpans(this.#run, this.#reportedSpans, this.#wrappers, this.#spanId)
   }
 
   /** The span of the agent: open, with the end of its last event, unless the agent has ended. */

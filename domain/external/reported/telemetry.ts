@@ -1,4 +1,4 @@
-import { commonAttributes, type RunSpans, type Span, spanError } from '../../calls/telemetry.ts'
+import { type Attributes, commonAttributes, type RunSpans, type Span, spanError } from '../../calls/telemetry.ts'
 import { spanIdOf } from '../../log/trace-ids.ts'
 import type { ReportedSpan, SpanKind } from './span.ts'
 
@@ -15,40 +15,76 @@ const OPENINFERENCE: Readonly<Record<SpanKind, string>> = {
   other: 'CHAIN',
 }
 
+/** Programs may report a sentence in place of a name. Without content a span has only names of this form. */
+const NAME = /^[\w.:/-]{1,128}$/
+
+/** A span with the event that recorded it. */
+export interface RecordedSpan {
+  readonly span: ReportedSpan
+  readonly event: { readonly id: string; readonly stream: string; readonly revision: number; readonly erased: boolean }
+}
+
 /**
- * The span of a reported span: none while it is open. Its id derives from the run and the reported id, so that spans of
- * other batches find their parents. `agentSpanId`: the span of the run's agent, which is above the roots.
+ * The spans of a reported run that have ended. Their ids derive from the run and the reported ids. A span without a
+ * parent among them is below the span of the run's agent, `agentSpanId`. `wrappers`: the numbers of model calls whose
+ * tokens another one reports too.
  */
-export function reportedSpan(
+export function reportedSpans(
   run: RunSpans,
-  event: { readonly id: string; readonly stream: string; readonly revision: number; readonly erased: boolean },
-  span: ReportedSpan,
+  recorded: readonly RecordedSpan[],
+  wrappers: ReadonlySet<number>,
   agentSpanId: string | null,
-): readonly Span[] {
-  const { spanId, parentSpanId, remote, name, kind, startUs, endUs, error, model, tool, usage } = span
-  if (endUs === undefined) return []
+): Span[] {
+  const ended = recorded.filter(({ span }) => span.endUs !== undefined)
+  const ids = new Set(ended.map(({ span }) => span.spanId))
   const idOf = (id: string) => spanIdOf(`${run.runId} ${id}`)
-  const operation = OPERATIONS[kind]
-  const isTop = parentSpanId === undefined || remote === true
-  return [
-    {
-      ...{ traceId: run.traceId, spanId: idOf(spanId), parentSpanId: isTop ? agentSpanId : idOf(parentSpanId) },
-      name: run.content && !event.erased ? name : [operation ?? 'span', tool ?? model ?? ''].join(' ').trim(),
-      kind: kind === 'model' ? 'client' : 'internal',
+  return ended.map(({ span, event }) => {
+    const { spanId, parentSpanId = '', startUs, endUs = startUs, error } = span
+    const isWhole = run.content && !event.erased
+    return {
+      ...{ traceId: run.traceId, spanId: idOf(spanId) },
+      parentSpanId: ids.has(parentSpanId) ? idOf(parentSpanId) : agentSpanId,
+      name: isWhole ? span.name : nameWithoutContent(span),
+      kind: span.kind === 'model' ? 'client' : 'internal',
       ...{ start: Math.floor(startUs / 1_000), end: Math.floor(endUs / 1_000) },
       attributes: {
-        ...(operation !== null && { 'gen_ai.operation.name': operation }),
-        'openinference.span.kind': OPENINFERENCE[kind],
-        ...(model !== undefined && { 'gen_ai.response.model': model, 'gen_ai.request.model': model }),
-        ...(tool !== undefined && { 'gen_ai.tool.name': tool }),
-        ...(usage?.input != null && { 'gen_ai.usage.input_tokens': usage.input }),
-        ...(usage?.output != null && { 'gen_ai.usage.output_tokens': usage.output }),
-        ...(usage?.cost != null && { 'keepup.cost.nano_dollars': usage.cost.nanoDollars }),
-        ...(error !== undefined && { 'error.type': error.type }),
+        ...attributesOf(span, isWhole),
+        ...(!wrappers.has(span.n) && usageAttributes(span)),
         ...commonAttributes(run, event),
         'keepup.governed': false,
       },
       ...{ events: [], links: [], error: error === undefined ? null : spanError(run, error.type, error.message) },
-    },
-  ]
+    }
+  })
+}
+
+const nameWithoutContent = ({ kind, tool, model }: ReportedSpan): string => {
+  const of = tool ?? model ?? ''
+  return [OPERATIONS[kind] ?? 'span', NAME.test(of) ? of : ''].join(' ').trim()
+}
+
+function attributesOf({ kind, model, tool, error }: ReportedSpan, isWhole: boolean): Attributes {
+  const operation = OPERATIONS[kind]
+  const isShown = (name: string | undefined): name is string => name !== undefined && (isWhole || NAME.test(name))
+  return {
+    ...(operation !== null && { 'gen_ai.operation.name': operation }),
+    'openinference.span.kind': OPENINFERENCE[kind],
+    ...(isShown(model) && { 'gen_ai.request.model': model, 'gen_ai.response.model': model }),
+    ...(isShown(tool) && { 'gen_ai.tool.name': tool }),
+    ...(error !== undefined && { 'error.type': isShown(error.type) ? error.type : 'error' }),
+  }
+}
+
+function usageAttributes({ usage }: ReportedSpan): Attributes {
+  const { input = null, output = null, cacheRead = null, cost = null } = usage ?? {}
+  return {
+    ...(input !== null && { 'gen_ai.usage.input_tokens': input }),
+    ...(cacheRead !== null && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
+    ...(output !== null && { 'gen_ai.usage.output_tokens': output }),
+    ...(cost !== null && {
+      'keepup.cost.nano_dollars': cost.nanoDollars,
+      'gen_ai.usage.cost': { double: cost.nanoDollars / 1e9 },
+      'llm.cost.total': { double: cost.nanoDollars / 1e9 },
+    }),
+  }
 }

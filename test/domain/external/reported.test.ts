@@ -203,7 +203,7 @@ test('an export gives the spans with their own times and parents, below a span o
   const of = (content: boolean) => {
     const spans = new ExternalSpans({ runId: 'r', traceId: 't', parentSpanId: null, link: null, user: null, content })
     const events = run.events.map((event) => ({ ...event, id: `e${event.revision}`, stream: 's', erased: false }))
-    return [...events.flatMap((event) => spans.add(event)), spans.end(null)!]
+    return [...events.flatMap((event) => spans.add(event)), ...spans.reported(), spans.end(null)!]
   }
   const [model, search, root, agent, ...others] = of(false)
   expect(others).toEqual([])
