@@ -15,6 +15,7 @@ import { hostGuard, jsonGuard, sizeGuard } from './guards.ts'
 import { metricsRoutes } from './metrics-routes.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { otlpBodyLimit, otlpRoutes } from './otlp-routes.ts'
 import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
@@ -114,9 +115,9 @@ export function createApp(s: Services, options: AppOptions) {
     pageFiles(),
     identityGuard(s, options.token, sessions),
     rightGuard(s, find),
-    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? bodyLimitOf(path)),
+    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path)),
     stillAllowed(find),
-    jsonGuard((path) => readsItsBody(path) || witnessBodyLimit(path) !== null),
+    jsonGuard((path) => readsItsBody(path) || (witnessBodyLimit(path) ?? otlpBodyLimit(path)) !== null),
   )
   root.use(declaredGuard(find))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
@@ -134,6 +135,7 @@ export function createApp(s: Services, options: AppOptions) {
     add(bulkExportRoutes(s)),
     add(packRoutes(s)),
     add(metricsRoutes(s, times)),
+    add(otlpRoutes(s)),
     add(resultRoutes(s)),
     add(sqlRoutes(s)),
     add(witnessRoutes(s)),

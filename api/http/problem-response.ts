@@ -15,6 +15,7 @@ const TITLES: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   416: 'Range not satisfiable',
   422: 'Cannot be done',
+  429: 'Too many requests',
   500: 'Internal error',
   501: 'Not implemented',
   503: 'Not available',

@@ -11,6 +11,7 @@ export type HttpCode =
   | 'RANGE_INVALID'
   | 'REQUEST_BROKEN_OFF'
   | 'REQUEST_TOO_LARGE'
+  | 'TOO_MANY_REQUESTS'
 
 const all = <Code extends string>(status: number, ...codes: readonly Code[]) =>
   Object.fromEntries(codes.map((code) => [code, status])) as Record<Code, number>
@@ -49,6 +50,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(413, 'APPEND_TOO_LARGE', 'MESSAGE_TOO_LARGE', 'REQUEST_TOO_LARGE', 'UPDATE_TOO_LARGE'),
   ...all(415, 'MEDIA_TYPE'),
   ...all(416, 'RANGE_INVALID'),
+  ...all(429, 'TOO_MANY_REQUESTS'),
   // The request is valid but cannot be performed.
   ...all(
     422,

@@ -1,4 +1,5 @@
 import { AgentError } from './errors.ts'
+import { OTLP } from './reported/backend.ts'
 
 /** The pattern of an agent kind. */
 export const AGENT_KIND = /^[a-z][a-z0-9_]*$/
@@ -23,8 +24,10 @@ export const CORE_CAPABILITIES = [
 
 const CORE: ReadonlySet<string> = new Set(CORE_CAPABILITIES)
 
-/** Throws `InvalidAgentKind` for a malformed kind. */
+/** Throws `InvalidAgentKind` for a malformed kind, and for the kind of reported runs. */
 export function checkAgentKind(kind: string): void {
+  if (kind === OTLP)
+    throw new AgentError('InvalidAgentKind', `${OTLP} is the kind of runs that programs report; use another kind`)
   if (AGENT_KIND.test(kind)) return
   throw new AgentError(
     'InvalidAgentKind',

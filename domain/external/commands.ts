@@ -9,6 +9,7 @@ import type { AgentEventBody } from './agent-event.ts'
 import type { Confinement } from './confinement.ts'
 import type { ExternalBodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
+import type { UnnumberedSpan } from './reported/span.ts'
 import type { ReportedUsage } from './usage.ts'
 
 /** Requests to an external run, and outcomes from its driver. All text is already redacted. */
@@ -21,6 +22,8 @@ export type ExternalCommand =
       /** The call of a keepup agent that delegates the run, and the run of that agent. */
       readonly parent?: ExternalBodyOf<'external_started'>['parent'] & { readonly runId: string }
     }
+  /** A program reports spans of a trace. The first report starts the run. Spans that are already recorded are skipped. */
+  | { readonly kind: 'report'; readonly traceId: string; readonly spans: readonly UnnumberedSpan[] }
   /** `by`: the person who cancels, if a driver passes the cancel on. */
   | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
   /** `questionHash` and `files`: see the approval of a keepup agent's call. */

@@ -12,7 +12,8 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.
 import { decideCalls, settleExternalCalls } from './decide-calls.ts'
 import { decideExternalDelivered, decideExternalDelivery } from './decide-deliveries.ts'
 import { CANCELLED_UNSTARTED, type ExternalDecision, ExternalDecisionBuilder, RUNTIME } from './decision-builder.ts'
-import { type ExternalState, inDoubt, isRunOver, nextAskId } from './state.ts'
+import { decideReport, NEVER_REPORTED } from './reported/decide.ts'
+import { type ExternalState, inDoubt, isReported, isRunOver, nextAskId } from './state.ts'
 import { overBudget, type ReportedUsage } from './usage.ts'
 
 /**
@@ -35,6 +36,7 @@ function take(d: ExternalDecisionBuilder, command: ExternalCommand, context: Ext
   const { state } = d
   if (command.kind === 'series') for (const one of command.commands) take(d, one, context)
   else if (command.kind === 'start') start(d, state, command, context)
+  else if (command.kind === 'report') decideReport(d, command)
   else if (isDelivery(command)) decideExternalDelivery(d, state, command)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
@@ -65,7 +67,8 @@ function cancel(
 ): void {
   if (isRunOver(state) || state.cancelledAt !== null) return
   d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { actor: by })
-  if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
+  if (isReported(state)) d.emit('external_ended', NEVER_REPORTED)
+  else if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
 }
 
 function permit(

@@ -37,6 +37,7 @@ const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'approval_supported',
   'approval_decided',
   'delivered',
+  'spans_reported',
 ])
 
 /** The actor that cancels a run over its limits. */

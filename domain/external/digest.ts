@@ -26,10 +26,17 @@ const INITIAL: Partial<ExternalState> = {
   courier: NO_OBLIGATIONS,
 }
 
-/** Hex SHA-256 over the state. The hash of the recorded body represents the request and the tools. */
-export function externalDigest({ request: _, tools, ...rest }: ExternalState): string {
+/**
+ * Hex SHA-256 over the state. The hash of the recorded body represents the request and the tools; the root of the
+ * batches represents the reported spans.
+ */
+export function externalDigest({ request: _, tools, reported, ...rest }: ExternalState): string {
   const calls = tools && { asked: tools.asked, step: tools.step, open: tools.open.map(callWithoutText) }
-  const view = { ...rest, ...(calls !== undefined && { tools: calls }) }
+  const view = {
+    ...rest,
+    ...(calls !== undefined && { tools: calls }),
+    ...(reported !== undefined && { reported: { ...reported, spans: reported.count } }),
+  }
   const covered = Object.entries(view).filter(([name, value]) => !isInitial(name as keyof ExternalState, value))
   return sha256(`keepup-external-fold-${EXTERNAL_FOLD}\n${canonicalText(Object.fromEntries(covered))}`)
 }

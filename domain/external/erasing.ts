@@ -5,6 +5,7 @@ import { erasingBy } from '../stream/erasure.ts'
 import { withoutText } from '../tree/erased-spec.ts'
 import type { ExternalBodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
+import type { ReportedSpan } from './reported/span.ts'
 
 /** The event types of keepup agents' calls. */
 type OfCall =
@@ -26,6 +27,7 @@ type Said =
   | 'cancel_requested'
   | 'external_ended'
   | 'outcome_learned'
+  | 'spans_reported'
 
 /** The part of each body that the fold needs after an erasure, without words of people, agents or tools. */
 const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: string) => ExternalBodyOf<T> } = {
@@ -57,6 +59,12 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
   cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,
   outcome_learned: wordless,
+  spans_reported: ({ spans, ...body }) => ({ ...body, spans: spans.map(wordlessSpan) }),
+}
+
+/** The tree of spans with times and figures, and the names of models and tools. */
+function wordlessSpan({ attributes: _, events: __, callId: ___, error, ...span }: ReportedSpan) {
+  return { ...span, name: ERASED, ...(error !== undefined && { error: { type: error.type } }) }
 }
 
 function wordless(outcome: Outcome): Outcome {

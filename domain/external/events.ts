@@ -12,6 +12,7 @@ import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
 import { Confinement } from './confinement.ts'
 import { Outcome } from './outcome.ts'
+import { ReportedSpan } from './reported/span.ts'
 import { ReportedUsage } from './usage.ts'
 
 // These names and shapes are the storage format. To change a shape, add a new version and an upcaster; never edit a
@@ -102,8 +103,22 @@ export const externalBodies = {
   approval_expired: approvalEvents.approval_expired,
   cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
-  /** The outcome of a run whose recorded outcome was unknown. */
+  /** The outcome of a run whose recorded outcome was unknown, or of a reported run after a later root span. */
   outcome_learned: Outcome,
+  /**
+   * Spans that a program reported over OTLP. The actor sent them. Reports arrive late, repeated and in any order; each
+   * span is stored once, and once more if it was open. Times in µs from the clock of the program: `fromUs`: the start
+   * of the earliest span so far; `toUs`: the end of the latest one, absent before a root has ended.
+   */
+  spans_reported: z.strictObject({
+    spans: z.array(ReportedSpan).min(1).max(BATCH.events),
+    fromUs: count,
+    toUs: count.optional(),
+    /** The number of the run's root span, if it is in this batch. The earliest root that has ended is the run's. */
+    root: count.optional(),
+    /** Numbers of model calls that contain another model call, which reports the same tokens. They do not count. */
+    wrappers: z.array(count).min(1).optional(),
+  }),
   /** The end of the run was reported to the parent. */
   delivered,
   ...erasureEvents,
@@ -137,6 +152,7 @@ export const externalVersions: Readonly<Record<ExternalEventType, number>> = {
   cancel_requested: 1,
   external_ended: 1,
   outcome_learned: 1,
+  spans_reported: 1,
   delivered: 1,
   residue: ERASURE_VERSION,
   erased: ERASURE_VERSION,

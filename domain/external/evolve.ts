@@ -4,9 +4,11 @@ import { ImpossibleEvent } from '../stream/impossible.ts'
 import { externalCourierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
+import { withSpans } from './reported/book.ts'
 import {
   type ExternalEnd,
   type ExternalState,
+  isReported,
   isRunOver,
   NO_PERMISSIONS,
   nextAskId,
@@ -37,10 +39,20 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
     throw new ImpossibleEvent(event, why)
   }
   if (event.type === 'outcome_learned') {
+    if (stage.at === 'ended' && isReported(state)) return { stage: { at: 'ended', outcome: endedOf(event.body) } }
     if (stage.at !== 'ended' || stage.outcome.kind !== 'unknown' || stage.outcome.learned)
       return refuse('the outcome is known')
     return { stage: { at: 'ended', outcome: { kind: 'unknown', learned: true } } }
   }
+  if (event.type === 'spans_reported') {
+    if (!isReported(state)) return refuse('the run has a process')
+    const reported = withSpans(state.reported, event.body)
+    if (reported === null) return refuse('a span has the number of another one')
+    const events = appendRoot(state.events, event.bodyHash, event.body.spans.length)
+    const running = { at: 'running', epoch: 0, since: event.at } as const
+    return { reported, events, stage: stage.at === 'requested' ? running : stage }
+  }
+  if (event.type === 'session_known' && isReported(state)) return { sessionId: event.body.sessionId }
   if (isRunOver(state)) return refuse('the run has ended')
   switch (event.type) {
     case 'driver_claimed': {

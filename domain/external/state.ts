@@ -5,6 +5,8 @@ import type { Root } from '../log/root.ts'
 import type { AgentSpec } from '../tree/spec.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
+import { OTLP } from './reported/backend.ts'
+import type { Reported } from './reported/book.ts'
 import type { ReportedUsage } from './usage.ts'
 
 /** The stage of a run. `running` under an earlier epoch than the driver's: whether the process is alive is unknown. */
@@ -69,6 +71,8 @@ export interface ExternalState {
   readonly permissions: { readonly asked: number; readonly last: readonly PermissionRequest[] }
   /** Absent: the agent can call no keepup tools. */
   readonly tools?: OwnTools
+  /** Absent: no span of the run was reported over OTLP. */
+  readonly reported?: Reported
   /** The stream of the delegating agent, which gets a report of the end; null: no agent delegated the run. */
   readonly reportsTo: string | null
   /** Quality gates of the role. No one checks them. */
@@ -84,9 +88,13 @@ export const nextAskId = ({ agentId, permissions, tools }: ExternalState): strin
 
 export const isRunOver = (state: ExternalState): boolean => state.stage.at === 'ended'
 
+/** Whether a program reports the run over OTLP. Such a run has no driver and no process that keepup knows. */
+export const isReported = ({ backend }: Pick<ExternalState, 'backend'>): boolean => backend === OTLP
+
 /** Whether the driver that owns the run also runs its process. */
 export const runsItself = ({ stage, driver }: ExternalState): boolean =>
   stage.at === 'running' && stage.epoch === driver?.epoch
 
 /** Whether the outcome is in doubt: a process was started, and its driver no longer owns the run. */
-export const inDoubt = (state: ExternalState): boolean => state.stage.at === 'running' && !runsItself(state)
+export const inDoubt = (state: ExternalState): boolean =>
+  state.stage.at === 'running' && !runsItself(state) && !isReported(state)

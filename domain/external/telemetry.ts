@@ -15,6 +15,7 @@ import type { Json, JsonObject } from '../log/json.ts'
 import { spanIdOf } from '../log/trace-ids.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
+import { type RecordedSpan, reportedSpans } from './reported/telemetry.ts'
 import type { ReportedUsage } from './usage.ts'
 
 // The spans of an external agent, from its events (domain/calls/telemetry.ts).
@@ -53,6 +54,11 @@ export class ExternalSpans {
   #last: Event | null = null
   #end: { readonly at: number; readonly outcome: Outcome } | null = null
   #usage: ReportedUsage | null = null
+  /** The spans of a run that was reported over OTLP: their parents may come later. */
+  readonly #reportedSpans: RecordedSpan[] = []
+  readonly #wrappers = new Set<number>()
+  /** The times of such a run, µs. */
+  #reportedTimes: Pick<Of<'spans_reported'>['body'], 'fromUs' | 'toUs'> | null = null
 
   constructor(run: RunSpans) {
     this.#run = run
@@ -82,6 +88,11 @@ export class ExternalSpans {
       case 'usage_reported':
         this.#usage = event.body
         return []
+      case 'spans_reported':
+        this.#reportedTimes = event.body
+        for (const span of event.body.spans) this.#reportedSpans.push({ span, event })
+        for (const n of event.body.wrappers ?? []) this.#wrappers.add(n)
+        return []
       case 'permission_decided':
         this.#events.push({ name: 'keepup.permission', at: event.at, attributes: permissionAttributes(event) })
         return []
@@ -96,6 +107,11 @@ export class ExternalSpans {
     }
   }
 
+  /** The spans that were reported over OTLP. Call after the last event. */
+  reported(): readonly Span[] {
+    return reportedSpans(this.#run, this.#reportedSpans, this.#wrappers, this.#spanId)
+  }
+
   /** The span of the agent: open, with the end of its last event, unless the agent has ended. */
   end(parentSpanId: string | null): Span | null {
     const [birth, last, run] = [this.#birth, this.#last, this.#run]
@@ -108,7 +124,7 @@ export class ExternalSpans {
       ...{ traceId: run.traceId, spanId: this.#spanId!, parentSpanId },
       name: `invoke_agent ${backend}`,
       kind: 'internal',
-      ...{ start: birth.at, end: (end ?? last).at },
+      ...this.#times(birth.at, (end ?? last).at),
       attributes: {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.provider.name': backend,
@@ -127,6 +143,17 @@ export class ExternalSpans {
       links: isRoot && run.link !== null ? [run.link] : [],
       error: failed === null ? null : spanError(run, failed.code, birth.erased ? undefined : failed.message),
     }
+  }
+
+  /** In ms. The times of a reported run are those of its spans. */
+  #times(start: number, end: number): Pick<Span, 'start' | 'end'> {
+    const times = this.#reportedTimes
+    if (times === null) return { start, end }
+    const [from, to] = [times.fromUs, times.toUs ?? times.fromUs].map((us) => Math.floor(us / 1_000)) as [
+      number,
+      number,
+    ]
+    return { start: from, end: Math.max(from, to) }
   }
 
   /** The prompt and the last text of the agent. */

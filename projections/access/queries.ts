@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Kept } from '../../domain/access/keeping.ts'
+import { OTLP } from '../../domain/external/reported/backend.ts'
 import { MAX_ERASED } from '../../domain/stream/erasure.ts'
 import type { Database } from '../engine/schema/database.ts'
 
@@ -21,6 +22,7 @@ interface Source {
   readonly table: string
   readonly id: string
   readonly prefix: string
+  /** SQL of the time. */
   readonly since: string
   readonly where?: string
   readonly revision: string
@@ -33,12 +35,15 @@ const ENDED = `not exists (select 1 from agents a where a.run_id = t.id and a.co
         union all
         select r.id, r.ended_at from forks join runs r on r.forked_from = forks.id)
       select 1 from forks where ended_at is null)`
-const RUN = { table: 'runs', id: 'id', since: 'ended_at', revision: 'null' }
-const CHANGED = { since: 'updated_at', revision: 'revision' }
+const RUN = { table: 'runs', id: 'id', since: 't.ended_at', revision: 'null' }
+/** The times of a reported run are from the clock of its program, and spans arrive after its end. */
+const RECORDED = `case when t.backend = '${OTLP}' then (select max(a.updated_at) from agents a where a.run_id = t.id)
+  else t.ended_at end`
+const CHANGED = { since: 't.updated_at', revision: 'revision' }
 
 const SOURCES: Readonly<Record<Kept, Source>> = {
   run: { ...RUN, prefix: 'agent-', where: `t.backend is null and ${ENDED}` },
-  external: { ...RUN, prefix: 'external-', where: `t.backend is not null and ${ENDED}` },
+  external: { ...RUN, since: RECORDED, prefix: 'external-', where: `t.backend is not null and ${ENDED}` },
   document: { ...CHANGED, table: 'documents', id: 'id', prefix: 'document-' },
   memory: { ...CHANGED, table: 'memories', id: 'id', prefix: 'memory-' },
   store: { ...CHANGED, table: 'context_stores', id: 'store', prefix: 'context-' },
@@ -55,7 +60,7 @@ export async function agedSubjects(
   { before, after, by, limit }: { before: string; after: AgedPlace | null; by: string; limit: number },
 ): Promise<readonly Aged[]> {
   const { table, id, prefix, since, where, revision } = SOURCES[kind]
-  const [at, key] = [sql.raw(`t.${since}`), sql.raw(`t.${id}`)]
+  const [at, key] = [sql.raw(since), sql.raw(`t.${id}`)]
   const later =
     after === null ? sql`1 = 1` : sql`(${at} > ${after.since} or (${at} = ${after.since} and ${key} > ${after.id}))`
   const { rows } = await sql<{ id: string; since: string; revision: number | string | null }>`

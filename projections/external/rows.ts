@@ -10,6 +10,7 @@ import { namedFiles, touchedFiles } from '../agent/rows/touched-files.ts'
 import type { Change } from '../engine/changes/change.ts'
 import { actorText, cut } from '../engine/text.ts'
 import type { ProjectedExternal } from './event.ts'
+import { spanChanges } from './span-rows.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
 
@@ -58,6 +59,8 @@ export function externalChanges(e: ProjectedExternal): Change[] {
         ? [agent({ cancel_requested_at: e.time }), reason]
         : [agent({ cancel_requested_at: e.time })]
     }
+    case 'spans_reported':
+      return spanChanges(e, agent)
     case 'external_ended':
     case 'outcome_learned':
       return ended(e, agent)
@@ -120,7 +123,9 @@ function ended(
   const { status, code } = resultOf(e.body)
   const outcome = e.body
   const summary = outcome?.outcome === 'exited' && !e.erased ? outcome.finalText : null
-  const changes = [agent({ status, code, in_turn: 0, completed_at: e.time })]
+  // The spans of a reported run give its times.
+  const isReported = e.actor.kind === 'user'
+  const changes = [agent({ status, code, in_turn: 0, ...(!isReported && { completed_at: e.time }) })]
   const attempt = status === 'completed' ? 'answered' : code === 'UNKNOWN_OUTCOME' ? 'lost' : 'failed'
   changes.push(
     set(
@@ -134,7 +139,9 @@ function ended(
   const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
   // The row already has the reason of the cancellation.
   const why = outcome?.outcome === 'cancelled' ? {} : { error: e.erased ? null : error }
-  changes.push(set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, ...why }))
+  changes.push(
+    set('runs', { id: e.runId }, { status, code, ...(!isReported && { ended_at: e.time }), summary, ...why }),
+  )
   return changes
 }
 

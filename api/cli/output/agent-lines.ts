@@ -1,6 +1,6 @@
 import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import type { Paint } from './colours.ts'
-import { plain, waitsForApproval } from './event-words.ts'
+import { plain, spanLine, waitsForApproval } from './event-words.ts'
 import { safe, truncateToWidth } from './text.ts'
 
 const WIDTH = 120
@@ -23,6 +23,8 @@ export class AgentLines {
     switch (type) {
       case 'agent_events':
         return payload.events.map((event) => this.#event(event)).join('')
+      case 'spans_reported':
+        return payload.spans.map((span) => this.#line(`  ${truncateToWidth(spanLine(span), WIDTH)}`)).join('')
       case 'process_start':
         return payload.confinement?.confined === false
           ? this.#line(this.#paint('yellow', `the agent runs unconfined: ${plain(payload.confinement.reason)}`))

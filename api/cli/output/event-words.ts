@@ -134,7 +134,8 @@ function processStart({ epoch, confinement }: Payload<'process_start'>): string 
 }
 
 function outcome(end: Outcome): string {
-  const exit = end.outcome === 'unknown' || end.exit === null ? '' : `exit ${plain(end.exit.code ?? end.exit.signal)}`
+  const status = end.outcome === 'unknown' ? null : (end.exit?.code ?? end.exit?.signal ?? null)
+  const exit = status === null ? '' : `exit ${plain(status)}`
   switch (end.outcome) {
     case 'exited':
       return parts(end.outcome, exit, end.finalText)
@@ -145,6 +146,14 @@ function outcome(end: Outcome): string {
     case 'unknown':
       return parts(end.outcome, end.reason)
   }
+}
+
+/** A span that a program reported: whether it failed, its name, duration and tokens. */
+export function spanLine({ name, error, startUs, endUs, usage }: Payload<'spans_reported'>['spans'][number]): string {
+  const sign = endUs === undefined ? '…' : error === undefined ? '✓' : '✗'
+  const tokens = usage && `${usage.input ?? '?'} tokens in, ${usage.output ?? '?'} out`
+  const took = endUs === undefined ? undefined : `${Math.round((endUs - startUs) / 1_000)} ms`
+  return `${sign} ${parts(plain(name), took, tokens, error && plain(error.message ?? error.type))}`
 }
 
 /** Agents and external agents have an event of this name: a report to the parent, and the usage of a run. */
@@ -419,6 +428,7 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   },
   external_ended: { tone: 'end', line: outcome },
   outcome_learned: { tone: 'other', line: outcome },
+  spans_reported: { tone: 'model', line: ({ spans }) => `${spans.length}: ${spans.map(spanLine).join('; ')}` },
 
   document_created: { tone: 'other', line: json },
   document_updated: { tone: 'other', line: json },

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import type { AgentNode, RunTree } from '../../operations/runs/schemas.ts'
 import { agentStatus } from './agent-status.ts'
 import { type Column, table } from './table.ts'
@@ -25,7 +26,9 @@ export function treeLines({ agents, recorded }: RunTree, width: number | null): 
 }
 
 const nameOf = ({ role, backend, ungoverned, own }: Agent): string =>
-  ungoverned ? `${role ?? 'agent'} (${backend}, ungoverned${callsOf(own.toolCalls)})` : (role ?? 'agent')
+  ungoverned
+    ? `${role ?? 'agent'} (${backend}, ungoverned${backend === OTLP ? '' : callsOf(own.toolCalls)})`
+    : (role ?? 'agent')
 
 /** An external agent's calls of keepup's tools. These are governed. */
 const callsOf = (calls: number): string =>

@@ -4,7 +4,7 @@ import { RIGHTS, type Right, ROLE_TABLE, ROLES } from '../../../domain/access/ri
 export const RIGHT_TEXTS: Readonly<Record<Right, string>> = {
   'runs.read': 'see lists, states, costs and permissions of runs, without the texts of people, models and tools',
   'bodies.read': 'see prompts, answers, results, files and questions of runs, and follow their events',
-  'runs.start': 'start and fork runs',
+  'runs.start': 'start and fork runs, and report spans of other agents',
   'runs.steer': 'drive, pause and cancel runs, give them input and messages, and restore their files',
   'runs.decide': 'decide approvals and unknown outcomes, and revoke permissions',
   'runs.erase': 'erase texts of runs, set retention, set and lift holds',

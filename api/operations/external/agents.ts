@@ -1,5 +1,6 @@
 import { AgentError } from '../../../domain/external/errors.ts'
 import type { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
+import type { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import type { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { isRunOver } from '../../../domain/external/state.ts'
 import type { Json } from '../../../domain/log/json.ts'
@@ -39,6 +40,8 @@ export interface AgentsHost {
   share(folder: string, about: Hidden): Promise<HeldFiles>
   /** The price of a model by the agent's name for it. Null: not known. */
   price(model: string): Price | null
+  /** Runs that programs report over OTLP. */
+  readonly reports: ReportedRuns
   /** The log of the agents' runs. It hides secrets in a person's text. */
   log(): Promise<{
     readonly log: StreamExternalLog
@@ -67,6 +70,15 @@ export class Agents implements ExternalRuns, DelegatedRuns {
 
   constructor(host: AgentsHost) {
     this.#host = host
+  }
+
+  get reports(): ReportedRuns {
+    return this.#host.reports
+  }
+
+  /** The price of a model by the agent's name for it. Null: not known. */
+  price(model: string): Price | null {
+    return this.#host.price(model)
   }
 
   get allowed(): AgentsAllowed {

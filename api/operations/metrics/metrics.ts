@@ -87,6 +87,8 @@ export async function proofMetrics(s: Parameters<typeof proofStatus>[0]): Promis
     anchors.map((anchor) => [{ anchor: anchor.anchor, kind: anchor.kind }, of(anchor)] as const)
   const unsigned = unsignedSince === null ? 0 : Math.max(0, (s.clock.now() - Date.parse(unsignedSince)) / 1_000)
   const anchored = Math.max(0, ...anchors.map(({ size }) => size ?? 0))
+  const times = anchors.flatMap(({ anchoredAt }) => seconds(anchoredAt) ?? [])
+  const lastAnchor = times.length === 0 ? null : Math.max(0, s.clock.now() / 1_000 - Math.max(...times))
   return [
     gauge('head_size', 'Events that the last signed head covers.', one(head?.size ?? null)),
     gauge('head_signed_timestamp_seconds', 'When the last head was signed.', one(seconds(head?.signedAt))),
@@ -98,6 +100,7 @@ export async function proofMetrics(s: Parameters<typeof proofStatus>[0]): Promis
       'Signed events that no anchor covers.',
       one(head === null ? null : Math.max(0, head.size - anchored)),
     ),
+    gauge('last_anchor_seconds', 'Age of the newest anchor.', one(lastAnchor)),
     gauge(
       'anchor_size',
       'Events of the last head that the anchor keeps.',

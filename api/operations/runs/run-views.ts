@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
@@ -70,8 +71,8 @@ export async function runTree(s: Services, runId: string) {
 function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): Run {
   const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
   const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && (row.turn > 0 || row.ungoverned)
-  // On servers the drivers of other processes are not known.
-  const interrupted = idle && s.workSubscription !== null ? null : idle
+  // On servers the drivers of other processes are not known. A reported run has no driver.
+  const interrupted = row.backend === OTLP ? false : idle && s.workSubscription !== null ? null : idle
   const { open } = s.losses
   const isShort = open?.streams.some(({ runId }) => runId === row.runId) === true
   const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))

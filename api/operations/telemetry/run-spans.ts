@@ -102,6 +102,8 @@ async function* spansOfAgent(
   if (kindOf(stream) === 'external') {
     const spans = new ExternalSpans(run)
     const damage = yield* added(streamHistory(s, external, stream), (event) => spans.add(event))
+    const reported = spans.reported()
+    if (reported.length > 0) yield reported
     return { agent: spans.end(parentSpanId), damage }
   }
   const spans = new AgentSpans(run, stream)

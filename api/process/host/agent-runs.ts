@@ -7,7 +7,9 @@ import { opencode } from '../../../adapters/agents/cli/opencode.ts'
 import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { AgentGateway, checkBackends } from '../../../domain/external/runtime/gateway.ts'
+import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { runIdOf } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
@@ -96,6 +98,7 @@ export function agentRuns(
       return { log, hide: (text) => secrets.text(text), hideValue }
     },
     price: (model) => priceOf(host, model),
+    reports: new ReportedRuns(ports),
     async share(folder, about) {
       return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
     },
@@ -116,7 +119,13 @@ export function agentRuns(
     async settle() {
       await caughtUp()
       const { data: open } = await tables.read((db) =>
-        db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
+        db
+          .selectFrom('agents')
+          .select('id')
+          .where('ungoverned', '=', 1)
+          .where('backend', '<>', OTLP)
+          .where('completed_at', 'is', null)
+          .execute(),
       )
       if (open.length === 0) return 0
       // First end processes of dead drivers on this host. The log must not record the end of a run that still works.

@@ -70,6 +70,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'permission_decided',
   'external_ended',
   'outcome_learned',
+  'spans_reported',
 ])
 
 /** An agent's events as the rows of a conversation: one row per turn, call, and other event. New events extend it. */

@@ -9,7 +9,7 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from '../commands
 import type { Confinement } from '../confinement.ts'
 import type { ExternalEvent } from '../events.ts'
 import type { Outcome } from '../outcome.ts'
-import { type ExternalState, isRunOver } from '../state.ts'
+import { type ExternalState, isReported, isRunOver } from '../state.ts'
 import { AgentEventIndex } from './event-index.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
@@ -147,13 +147,13 @@ export class StreamExternalLog implements ExternalLog {
   /**
    * Records the end of a run without a driver. Call after its processes on this host are ended; `ended`: how many were
    * found. A process may have finished its work unobserved, so the outcome is unknown and nothing restarts. False: the
-   * run had ended, or waits for its parent's driver.
+   * run had ended, waits for its parent's driver, or is reported over OTLP.
    */
   async settle(agentId: string, ended: number): Promise<boolean> {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
     const { state } = mailbox
-    if (state === null || isRunOver(state) || isUntaken(state)) return false
+    if (state === null || isRunOver(state) || isUntaken(state) || isReported(state)) return false
     const driverId = this.#driverId()
     const commands: ExternalCommand[] = [
       { kind: 'claim', driverId, build: this.#ports.build },

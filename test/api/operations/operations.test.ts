@@ -67,6 +67,7 @@ describe('the table of operations', () => {
       ],
       ...[
         'makeSessionCode',
+        'reportSpans',
         'sendEnvelope',
         'sendPresence',
         'sendUpdate',

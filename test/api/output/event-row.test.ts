@@ -18,6 +18,12 @@ it.each([
   ['another agent says what it took', 'usage_reported', { inputTokens: 7, outputTokens: 2 }, '7 tokens in, 2 out'],
   ['another agent says nothing of its tokens', 'usage_reported', {}, '? tokens in, ? out'],
   [
+    'a reported span says how it went',
+    'spans_reported',
+    { spans: [{ name: 'chat', startUs: 0, endUs: 2_000, usage: { input: 7, output: null }, error: { type: 'E' } }] },
+    '1: ✗ chat, 2 ms, 7 tokens in, ? out, E',
+  ],
+  [
     'tools are named',
     'tools_changed',
     { choice: 'any', offered: ['read_file', 'run_command'] },

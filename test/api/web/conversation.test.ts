@@ -51,6 +51,11 @@ describe('the rows of a conversation', () => {
     )
   })
 
+  it('show the reported spans of an external agent', () => {
+    const { rows } = conversationOf([{ type: 'spans_reported', turn: 0, call: -1 }])
+    expect(rows).toEqual([{ kind: 'event', revision: 0 }])
+  })
+
   it('show no answer of an earlier attempt while the model is asked again', () => {
     const at = { turn: 1, call: -1 }
     const types = ['turn_start', 'model_call_start', 'model_call_end', 'model_call_start']

@@ -1,16 +1,20 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { external } from '../../../domain/external/aggregate.ts'
+import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
+import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
-import { externalStream } from '../../../domain/log/ids.ts'
+import { externalStream, reportedRunId } from '../../../domain/log/ids.ts'
 import { erase } from '../../../domain/stream/runtime/erasure/erase.ts'
+import { agedSubjects } from '../../../projections/access/queries.ts'
 import { showRun } from '../../../projections/agent/queries/run.ts'
 import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { usageBy } from '../../../projections/agent/queries/usage.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { dueBefore } from '../../../projections/engine/queries/due.ts'
 import { ENDED, Puppet } from '../../support/external/in-process.ts'
+import { chat, otlpSpan, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
 import { BEFORE } from '../../support/log/sealing.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
@@ -176,6 +180,102 @@ export function externalContract(kit: TablesKit): void {
       await run.completion
       await open()
       expect(await lineage()).toMatchObject({ usage_input_tokens: null, usage_output_tokens: null, nano_dollars: null })
+    })
+  })
+
+  describe('a run that a program reports over OTLP', () => {
+    const traced = async () => {
+      const all = await told(kit)
+      const reports = new ReportedRuns(all.ports)
+      const send = (...spans: readonly OtlpSpan[]) =>
+        reports.report(
+          TRACE,
+          spans.map((span) => stored(span)),
+          ANN,
+        )
+      const calls = () =>
+        all.tables.db
+          .selectFrom('model_calls')
+          .select(['model', 'status', 'input', 'cache_read', 'output', 'nano_dollars', 'duration_ms', 'started_at'])
+          .execute()
+      return { ...all, send, calls, id: reportedRunId(TRACE) }
+    }
+
+    it('has the times and figures of its spans, whatever the clock of the log says', async () => {
+      const { send, open, calls, tables, lineage, id } = await traced()
+      const cached = { ...chat('m', 10, 5), 'gen_ai.usage.cache_read.input_tokens': 4 }
+      await send(otlpSpan(2, 1, { attributes: cached }), otlpSpan(3, 1, { attributes: tool('search'), endNano: 0n }))
+      const projector = await open()
+      expect(await lineage()).toMatchObject({ status: 'active', backend: 'otlp', ungoverned: 1, completed_at: null })
+      expect(await dueBefore(tables.db, null)).toEqual([])
+      const started = '2026-09-21T14:13:20.00'
+      expect(await calls()).toEqual([
+        {
+          ...{ model: 'm', status: 'answered', input: 6, cache_read: 4, output: 5, nano_dollars: 16 },
+          ...{ duration_ms: 1_000, started_at: `${started}2Z` },
+        },
+      ])
+      await send(otlpSpan(3, 1, { attributes: tool('search'), status: { code: 2, message: 'no luck' } }))
+      await send(otlpSpan(1, null, { attributes: { 'input.value': 'find it' } }))
+      await projector.catchUp()
+      expect(await lineage()).toMatchObject({
+        ...{ status: 'completed', role: 'shop', created_at: `${started}1Z`, completed_at: '2026-09-21T14:13:21.003Z' },
+        ...{ usage_input_tokens: 10, usage_output_tokens: 5, nano_dollars: 16 },
+      })
+      expect((await selectRuns(tables.db)).runs).toMatchObject([
+        { id, task: 'find it', toolCalls: 1, created_by: 'user:ann', ended_at: '2026-09-21T14:13:21.003Z' },
+      ])
+      expect(await tables.db.selectFrom('tool_calls').select(['tool_name', 'status', 'code']).execute()).toEqual([
+        { tool_name: 'search', status: 'failed', code: 'error' },
+      ])
+    })
+
+    it('has one call where two instrumentations report it, also if the outer one arrives first', async () => {
+      const { send, open, calls } = await traced()
+      await send(otlpSpan(2, 1, { attributes: chat('m', 10, 5) }))
+      const projector = await open()
+      expect(await calls()).toHaveLength(1)
+      await send(otlpSpan(3, 2, { attributes: chat('inner', 10, 5) }))
+      await projector.catchUp()
+      expect(await calls()).toMatchObject([{ model: 'inner' }])
+    })
+
+    it('has an unknown usage if a call reports none', async () => {
+      const { send, open, lineage } = await traced()
+      await send(otlpSpan(1, null, { attributes: { 'gen_ai.operation.name': 'chat' } }))
+      await open()
+      expect(await lineage()).toMatchObject({ usage_input_tokens: null, nano_dollars: null, unpriced_calls: 1 })
+    })
+
+    it('has the same rows after a rebuild, with its bodies erased or not', async () => {
+      const { ports, send, open, tables, id } = await traced()
+      const words = { 'input.value': 'a private word', 'output.value': 'another private word' }
+      const failed = { attributes: { ...tool('search'), ...words }, status: { code: 2, message: 'a private reason' } }
+      await send(otlpSpan(2, 1, failed), otlpSpan(3, 1, { attributes: { ...chat('m', 10, 5), ...words } }))
+      await send(otlpSpan(1, null, { attributes: words }))
+      const projector = await open()
+      const rebuilt = async () => {
+        const fresh = await kit.fresh()
+        await open(fresh)
+        return fresh.dump()
+      }
+      expect(await rebuilt()).toEqual(await tables.dump())
+      const what = { all: true, reason: 'asked to' } as const
+      await erase(ports, external, externalStream(id), what, { by: ANN, commandId: 'e1' }, { forget: async () => {} })
+      await projector.catchUp()
+      const dump = await tables.dump()
+      expect(JSON.stringify(dump)).not.toContain('private')
+      expect(dump.model_calls).toMatchObject([{ model: 'm', output: 5, erased: 1 }])
+      expect(await rebuilt()).toEqual(dump)
+    })
+
+    it('is kept by the clock of the log, which the clock of its program cannot change', async () => {
+      const { send, open, tables, id } = await traced()
+      await send(otlpSpan(1, null, { startNano: 1_000_000n, endNano: 2_000_000n }))
+      await open()
+      const aged = (before: string) => agedSubjects(tables.db, 'external', { before, after: null, by: 'x', limit: 9 })
+      expect(await aged('2026-01-17T00:00:00.000Z')).toEqual([])
+      expect(await aged('2026-01-19T00:00:00.000Z')).toMatchObject([{ id }])
     })
   })
 }

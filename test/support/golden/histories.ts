@@ -5,7 +5,7 @@ import { RecordingLog } from './recording.ts'
 import { contexts, tasks } from './tales-contexts.ts'
 import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
-import { external } from './tales-external.ts'
+import { external, reported } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
@@ -56,6 +56,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     people,
     permissions,
     questions,
+    reported,
     revoked,
     plainstops,
     restores,

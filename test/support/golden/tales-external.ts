@@ -1,7 +1,9 @@
 import type { ExternalFact } from '../../../domain/external/commands.ts'
+import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { nextAskId } from '../../../domain/external/state.ts'
 import type { Clock } from '../../../domain/ports/index.ts'
+import { chat, otlpSpan, stored, TRACE, tool } from '../external/otlp-spans.ts'
 import { seededRandom } from '../harness.ts'
 import { RecordingLog } from './recording.ts'
 import { ANN } from './tale.ts'
@@ -88,4 +90,30 @@ async function isKilled(runs: StreamExternalLog): Promise<void> {
   await runs.settle('killed', 1)
   const exit = { code: 1, signal: null }
   await run.append([{ kind: 'end', outcome: { outcome: 'exited', exit, success: false, finalText: null } }])
+}
+
+/**
+ * A run that a program reports over OTLP: late and repeated, with a span that is open at first, two instrumentations of
+ * one model call, a failed tool, and an earlier root after the end.
+ */
+export async function reported(): Promise<RecordingLog> {
+  const log = new RecordingLog()
+  let now = START
+  const clock: Clock = { now: () => now++, sleep: () => new Promise(() => undefined) }
+  const runs = new ReportedRuns({ log, blobs: log.blobs, clock, random: seededRandom('reported') })
+  const call = { ...chat('m', 10, 5), 'gen_ai.usage.cache_read.input_tokens': 4, 'gen_ai.conversation.id': 'c1' }
+  const failed = { attributes: tool('search'), status: { code: 2, message: 'no luck' } }
+  const exception = { name: 'exception', atNano: 1n, attributes: { 'exception.type': 'E' } }
+  const send = (...spans: ReturnType<typeof otlpSpan>[]) =>
+    runs.report(
+      TRACE,
+      spans.map((span) => stored(span)),
+      ANN,
+    )
+  await send(otlpSpan(4, 3, { attributes: call }), otlpSpan(3, 2, { endNano: 0n, dropped: 2 }))
+  await send(otlpSpan(4, 3, { attributes: call }), otlpSpan(5, 2, { ...failed, events: [exception] }))
+  await send(otlpSpan(3, 2, { attributes: { 'openinference.span.kind': 'LLM', 'llm.cost.total': 0.5 } }))
+  await send(otlpSpan(2, 9, { flags: 0x300, status: { code: 2, message: 'it failed' } }))
+  await send(otlpSpan(1, null, { attributes: { 'output.value': 'Done.' }, service: '' }))
+  return log
 }

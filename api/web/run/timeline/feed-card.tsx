@@ -5,6 +5,7 @@ import { clock, span } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { OtherAgentEvents } from './other-agent.tsx'
+import { ReportedSpans } from './reported-spans.tsx'
 import { toneOf } from './tone.ts'
 
 interface CardProps {
@@ -59,6 +60,8 @@ function Body({ event }: { event: EventView }) {
       return <Markdown text={payload.summary} />
     case 'agent_events':
       return <OtherAgentEvents events={payload.events} />
+    case 'spans_reported':
+      return <ReportedSpans spans={payload.spans} />
     default:
       return (
         <p>

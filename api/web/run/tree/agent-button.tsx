@@ -1,3 +1,4 @@
+import { OTLP } from '../../../../domain/external/reported/backend.ts'
 import { agentStatus } from '../../../cli/output/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
@@ -33,7 +34,9 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
       <span>
         <bdi>{shown(role ?? backend ?? short(agentId))}</bdi> {asks && <span class="badge">asks</span>}{' '}
         {ungoverned && <span class="badge">ungoverned</span>}
-        {ungoverned && own.toolCalls > 0 && <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>}
+        {ungoverned && backend !== OTLP && own.toolCalls > 0 && (
+          <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>
+        )}
       </span>
       <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}` : standing(then)}</span>
     </button>
