@@ -6,16 +6,25 @@ import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import { openAudit, ProjectionError } from '../../../projections/index.ts'
 import { paths } from '../host/paths.ts'
 
-/** A read-only SQL connection to a data folder: the tables, and the log through the seed's four tables. */
-export function openSql(data: string): { readonly db: DatabaseSync; close(): void } {
+/** A file of tables at a past position of the log. */
+export interface PastTablesFile {
+  readonly path: string
+  readonly position: number
+}
+
+/**
+ * A read-only SQL connection to a data folder: the tables, and the log through the seed's four tables. `past`: as they
+ * were at a position.
+ */
+export function openSql(data: string, past?: PastTablesFile): { readonly db: DatabaseSync; close(): void } {
   const at = paths(data)
-  const tables = liveFile(at.tables)
+  const tables = past?.path ?? liveFile(at.tables)
   if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
   mustHoldTables(tables)
   const blobs = new FileBlobs(at.blobs)
   const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
   try {
-    const audit = openAudit(tables, source)
+    const audit = openAudit(tables, source, past?.position)
     const close = () => {
       audit.close()
       source.close()

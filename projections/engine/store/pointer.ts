@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ProjectionError } from '../errors.ts'
+import { dropPast } from './past-files.ts'
 
 // The file `current` names the live tables file. A rebuild creates a second file next to it and then changes the name.
 
@@ -56,8 +57,9 @@ export function pointTo(folder: string, file: string): void {
   renameSync(temporary, join(folder, POINTER))
 }
 
-/** Removes every tables file except the live one. A reader of an old file can use it until it closes. */
+/** Removes every tables file except the live one, those of past positions too. A reader can use its file until it closes. */
 export function dropOthers(folder: string): void {
+  dropPast(folder)
   const live = liveFile(folder)
   for (const name of readdirSync(folder)) {
     const match = FILE.exec(name)
