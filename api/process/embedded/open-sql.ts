@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Kysely } from 'kysely'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { openAuditSource } from '../../../adapters/sqlite/log/audit.ts'
 import { mustHoldTables } from '../../../projections/engine/store/damage.ts'
 import { liveFile } from '../../../projections/engine/store/pointer.ts'
-import { openAudit, ProjectionError } from '../../../projections/index.ts'
+import { type Database, openAudit, ProjectionError } from '../../../projections/index.ts'
 import { paths } from '../host/paths.ts'
 
 /** A file of tables at a past position of the log. */
@@ -12,11 +13,18 @@ export interface PastTablesFile {
   readonly position: number
 }
 
+interface OpenSql {
+  readonly db: DatabaseSync
+  /** Kysely over the same connection. */
+  readonly kysely: Kysely<Database>
+  close(): void
+}
+
 /**
  * A read-only SQL connection to a data folder: the tables, and the log through the seed's four tables. `past`: as they
  * were at a position.
  */
-export function openSql(data: string, past?: PastTablesFile): { readonly db: DatabaseSync; close(): void } {
+export function openSql(data: string, past?: PastTablesFile): OpenSql {
   const at = paths(data)
   const tables = past?.path ?? liveFile(at.tables)
   if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
@@ -29,7 +37,7 @@ export function openSql(data: string, past?: PastTablesFile): { readonly db: Dat
       audit.close()
       source.close()
     }
-    return { db: audit.raw, close }
+    return { db: audit.raw, kysely: audit.db, close }
   } catch (error) {
     source.close()
     throw error

@@ -113,7 +113,7 @@ export class PostgresAuditor implements SqlAuditor {
 }
 
 const MAKE =
-  'make a role with "keepup auditors", a login (create role asker login in role ROLE), and set KEEPUP_AUDIT_POSTGRES to its connection string'
+  'make one with "keepup auditors --login NAME", and set KEEPUP_AUDIT_POSTGRES to the connection string that it prints'
 
 const NO_LOGIN = `on servers questions in SQL need a login of PostgreSQL that can only read: ${MAKE}`
 
