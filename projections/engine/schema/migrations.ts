@@ -1,4 +1,5 @@
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import { costByCause } from '../../agent/cause-view.ts'
 import { KINDS } from '../../kinds.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
@@ -23,6 +24,7 @@ const LATER: readonly (readonly string[])[] = [
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [
   createAll,
   ...LATER.map((names) => (db: Kysely<Database>, dialect: Dialect) => createTables(db, dialect, names)),
+  async (db) => void (await sql.raw(costByCause).execute(db)),
 ]
 
 /** The meaning of the rows of each table. */
