@@ -1,29 +1,16 @@
+import type { z } from 'zod'
 import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
 import type { ScriptInput } from '../../adapters/models/scripted/script.ts'
 import { wireName } from '../../domain/calls/tools/tool-spec.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import type { Tool } from '../../domain/ports/index.ts'
-import { type Config, ConfigError, loadConfig } from '../process/config/settings.ts'
+import { ConfigError, ConfigSchema, loadConfig } from '../process/config/settings.ts'
 import type { KeepUp } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 
-export interface KeepUpOptions
-  extends Partial<
-    Pick<
-      Config,
-      | 'model'
-      | 'safeDefaultModel'
-      | 'models'
-      | 'routing'
-      | 'modelHealth'
-      | 'rateLimits'
-      | 'requestCache'
-      | 'sandboxed'
-      | 'by'
-      | 'key'
-    >
-  > {
+/** A folder, and any other setting of api/docs/settings.md: those of `keepup.json`, and those of the command line. */
+export interface KeepUpOptions extends Partial<Omit<z.input<typeof ConfigSchema>, 'data'>> {
   /** The data folder. A missing folder is created. */
   readonly data: string
   /**
@@ -40,10 +27,7 @@ export interface KeepUpOptions
   readonly agents?: readonly (AgentBackend | CliAgent)[]
 }
 
-const SETTINGS = [
-  ...['data', 'model', 'safeDefaultModel', 'models', 'routing', 'modelHealth', 'rateLimits', 'requestCache'],
-  ...['sandboxed', 'by', 'key'],
-]
+const SETTINGS: readonly string[] = Object.keys(ConfigSchema.shape)
 
 function checkTools(tools: readonly Tool[]): void {
   const seen = new Set<string>()
@@ -59,7 +43,8 @@ function checkTools(tools: readonly Tool[]): void {
 /**
  * Opens a data folder with embedded storage: SQLite log and tables, files, and the models. This process owns the folder
  * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process.
- * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder.
+ * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder. With `eventstore` and `postgres` the log
+ * and the tables are on servers.
  *
  * Rejects with a ConfigError for an invalid setting or tool, and with a LogError `LOG_LOCKED` if another process owns the
  * folder.
