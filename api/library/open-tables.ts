@@ -10,8 +10,8 @@ export interface OpenTables extends Disposable {
 }
 
 /**
- * Opens the tables of a data folder for queries with Kysely, beside the process that owns the folder. The connection
- * shows what that process has written, and goes on with the same tables after a rebuild: open it again then. Rejects
+ * Opens the tables of a data folder for queries with Kysely. Another process may own the folder; the connection shows its
+ * changes. A rebuild makes new tables, and this connection keeps the old ones: open it again then. Rejects
  * with a ConfigError without a folder, and with a ProjectionError `NOT_FOUND` if the folder has no tables yet, or
  * `DAMAGED`.
  *

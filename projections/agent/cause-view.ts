@@ -1,5 +1,5 @@
-// What the money of model calls went for. Each call has one cause. Of the calls that answered, the part for results of
-// earlier turns is split off: a model is sent the whole context again in every turn.
+// Money of model calls by cause. Each call has one cause. A model gets the whole context again in every turn, so calls that
+// answered are split: results of earlier turns have a cause of their own.
 
 const count = (column: string) => `coalesce(${column}, 0)`
 const SENT = `${count('m.input')} + ${count('m.cache_read')} + ${count('m.cache_write')}`
@@ -25,9 +25,9 @@ const CAUSE = `case
  * - `retry`: attempts that another attempt of the same turn followed.
  * - `compression`: summaries that shorten the context.
  * - `abandoned`: calls of a branch (a fork, or its source after the fork) that ended without completing.
- * - `resent`: results of the tool `tool_name` in the requests after the first one that had them. Estimated: the size of a
- *   result is what the next request grew by, in equal parts for the calls of a turn. Its money is its share of the tokens
- *   of each call. Results count until the context shrinks.
+ * - `resent`: results of the tool `tool_name` in every request after their first. Estimated: the results of a turn are as
+ *   large as the growth of the next request, in equal parts for the calls of the turn. Their money is their share of the
+ *   tokens of each call. Results count until the context shrinks.
  * - `answer`: all else.
  *
  * The rows of an agent add up to its model calls. Calls of unknown cost count with 0. `calls`: model calls; for `resent`

@@ -8,8 +8,8 @@ import type { Spool } from './spool.ts'
 
 /**
  * Writes the answers of the questions of auditors that have rows, as CSV and as JSON with the SELECT. The column `event` of a row
- * names the event that is its evidence. With a run, only questions that ask about a run; null: those that need no input,
- * about the whole log. If this host cannot answer in SQL, `answers/absent.txt` says why.
+ * names the event that is its evidence. `run`: answers only the questions about a run; null: all questions without required
+ * inputs, about the whole log. If this host cannot answer in SQL, `answers/absent.txt` says why.
  */
 export async function writeAnswers(s: Services, spool: Spool, run: string | null): Promise<void> {
   const folder = run === null ? 'answers' : `answers/${run}`
