@@ -26,14 +26,13 @@ export async function letAuditorsRead(
   }
 }
 
-/** A connection string to the same database with another login. */
-function loginUrl(postgres: string, login: string, password: string): string {
-  const url = new URL(postgres)
-  // A URL without a host takes no login, and PostgreSQL reads both from the query as well.
-  for (const name of ['user', 'password']) url.searchParams.delete(name)
-  if (url.host === '') {
-    url.searchParams.set('user', login)
-    url.searchParams.set('password', password)
-  } else Object.assign(url, { username: login, password })
-  return url.href
-}
+/**
+ * A connection string to the same database with another login. `URL` cannot parse a string with a user and without a
+ * host, which PostgreSQL allows for a socket.
+ */
+export const loginUrl = (postgres: string, login: string, password: string): string =>
+  postgres
+    .trim()
+    .replace(/^(\w+:\/\/)(?:[^@/?]*@)?/, `$1${login}:${password}@`)
+    .replace(/([?&])(?:user|password)=[^&]*&?/g, '$1')
+    .replace(/[?&]$/, '')
