@@ -22,8 +22,8 @@ const LATER_VIEWS: readonly string[] = [costByCause]
 
 /**
  * Version 1 creates everything in schema/tables.ts and schema/views.ts but {@link LATER} and {@link LATER_VIEWS}. A later
- * version adds an entry. A
- * change of a row's meaning needs a higher {@link ROW_MEANING} instead, so that the tables are rebuilt from the log.
+ * version adds an entry. A change of a row's meaning needs a higher {@link ROW_MEANING} instead, so that the tables are
+ * rebuilt from the log.
  */
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [
   createAll,
