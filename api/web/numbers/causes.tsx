@@ -1,9 +1,10 @@
+import type { z } from 'zod'
 import { dollars } from '../../cli/output/units.ts'
 import { take } from '../../http/answers.ts'
+import type { NumbersQuery } from '../../operations/numbers/schemas.ts'
 import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
-import type { NumbersFilter } from './cost-tab.tsx'
 
 const TITLES: Readonly<Record<string, string>> = {
   resent: 'results sent again',
@@ -15,7 +16,7 @@ const TITLES: Readonly<Record<string, string>> = {
 }
 
 /** What the money went for: a bar and the figures for each cause. */
-export function Causes({ which: { run, since } }: { which: NumbersFilter }) {
+export function Causes({ which: { run, since } }: { which: z.input<typeof NumbersQuery> }) {
   const query = { ...(run === undefined ? {} : { run }), ...(since === undefined ? {} : { from: since }) }
   const found = useLoaded(`causes ${JSON.stringify(query)}`, () =>
     take(api.v1.ask[':name'].$get({ param: { name: 'cost_by_cause' }, query })),
