@@ -76,6 +76,7 @@ export type {
   RecoveryConfig,
   RoleDefinition,
 } from '../domain/tree/spec.ts'
+export type { Database } from '../projections/index.ts'
 export type { AgentState } from './library/agent-state.ts'
 export type { AnswerOf, Calls, ListName, RowOf, RowsAsked } from './library/calls.ts'
 export type { Consume, Consuming, Handler } from './library/consumers/consume.ts'
@@ -83,7 +84,8 @@ export type { RowHandler } from './library/consumers/row-sink.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
 export type { ExportEvents, ExportTables } from './library/exports.ts'
 export type { ForkRequest, KeepUp } from './library/keepup.ts'
-export { type KeepUpOptions, openKeepUp } from './library/open-keepup.ts'
+export { type KeepUpOptions, openKeepUp, type RoleInput } from './library/open-keepup.ts'
+export { type OpenTables, openTables } from './library/open-tables.ts'
 export type { ErrorRecoveryPolicy } from './library/retry-setting.ts'
 export type { Saying } from './library/sender.ts'
 export type { StartOptions } from './library/start-options.ts'

@@ -4,7 +4,9 @@ import { ModelInfo, type Price } from '../../domain/tree/spec.ts'
 import { bindsThinking } from './claude.ts'
 import { ANTHROPIC_PRICES, OPENAI_PRICES } from './prices.ts'
 
-export type ProviderId = 'anthropic' | 'openai' | 'scripted'
+const PROVIDERS = ['anthropic', 'openai', 'scripted', 'own'] as const
+/** `own`: a provider of the embedding program. */
+export type ProviderId = (typeof PROVIDERS)[number]
 
 const TIMEOUT_MS = 600_000
 
@@ -49,7 +51,7 @@ const EntryPrice = z.strictObject({
  */
 export const ModelEntry = z.strictObject({
   id: z.string().min(1),
-  provider: z.enum(['anthropic', 'openai', 'scripted']).optional(),
+  provider: z.enum(PROVIDERS).optional(),
   contextTokens: ModelInfo.shape.contextTokens.optional(),
   maxOutputTokens: ModelInfo.shape.maxOutputTokens.optional(),
   timeoutMs: ModelInfo.shape.timeoutMs.optional(),
@@ -63,7 +65,7 @@ export type ModelEntry = z.infer<typeof ModelEntry>
 
 /** Requests per minute by provider. */
 export const RateLimits = z.partialRecord(
-  z.enum(['anthropic', 'openai', 'scripted']),
+  z.enum(PROVIDERS),
   z.strictObject({ requestsPerMinute: z.int().positive().max(1_000_000) }),
 )
 export type RateLimits = z.infer<typeof RateLimits>
@@ -116,7 +118,7 @@ function published(name: string, provider: ProviderId): Partial<ModelInfo> {
 
 /** `provider:name`, or a plain name. */
 export function splitModelId(id: string): { provider: ProviderId | null; name: string } {
-  const match = /^(anthropic|openai|scripted):(.+)$/s.exec(id)
+  const match = /^(anthropic|openai|scripted|own):(.+)$/s.exec(id)
   return match ? { provider: match[1] as ProviderId, name: match[2]! } : { provider: null, name: id }
 }
 

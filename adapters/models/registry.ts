@@ -27,6 +27,8 @@ export interface ModelsOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Scripts by name, for `scripted:<name>`. Any other name is the path of a script file. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Providers of the embedding program by name, for `own:<name>`. */
+  readonly providers?: Readonly<Record<string, ModelProvider>>
   /** Scripts in this folder are refused. */
   readonly dataFolder?: string
   /** The user's own models, or corrections of the catalogue. */
@@ -38,7 +40,7 @@ export interface ModelsOptions {
 export interface ModelRegistry {
   /**
    * The provider of a model id. `ModelRequest.model` may contain the same id. The id is `anthropic:<name>`,
-   * `openai:<name>`, `scripted:<name or file>`, or a plain name. A plain name is looked up among the user's models,
+   * `openai:<name>`, `scripted:<name or file>`, `own:<name>`, or a plain name. A plain name is looked up among the user's models,
    * then in the catalogue, then by its family (`claude-…`, `gpt-…`). Throws ModelError NOT_FOUND, AUTHENTICATION (a key
    * is missing), SCRIPT_INVALID, or INVALID_REQUEST (an unusable base URL or key).
    */
@@ -65,6 +67,7 @@ const SOURCES: Readonly<Record<ProviderId, readonly string[]>> = {
   anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   scripted: [],
+  own: [],
 }
 
 /**
@@ -85,6 +88,7 @@ export function createModels(options: ModelsOptions): ModelRegistry {
 
   function make(provider: ProviderId, name: string): ModelProvider {
     if (provider === 'scripted') return scriptedProvider(scriptOf(name))
+    if (provider === 'own') return ownProvider(name)
     if (provider === 'openai') {
       const baseUrl = checkedUrl(read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
       const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
@@ -98,6 +102,12 @@ export function createModels(options: ModelsOptions): ModelRegistry {
     if (!apiKey && !authToken) throw missing('ANTHROPIC_API_KEY', 'or choose another model, such as scripted:<file>')
     const access = { apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) }
     return lateProvider(provider, async () => (await import('./anthropic/provider.ts')).anthropicProvider(access))
+  }
+
+  function ownProvider(name: string): ModelProvider {
+    const given = options.providers ?? {}
+    if (Object.hasOwn(given, name)) return given[name]!
+    throw new ModelError('NOT_FOUND', `this program has no provider "${name}"; give it to openKeepUp in "providers"`)
   }
 
   const keys = () =>
@@ -122,8 +132,8 @@ export function createModels(options: ModelsOptions): ModelRegistry {
     provider(id) {
       const provider = info(id).provider as ProviderId
       const { name } = splitModelId(id)
-      // Each script is a separate provider. Network providers are shared with their connections.
-      const key = provider === 'scripted' ? `scripted:${name}` : provider
+      // Each script, and each provider of the program, is a separate one. Network providers are shared with their connections.
+      const key = provider === 'scripted' || provider === 'own' ? `${provider}:${name}` : provider
       const shared = made.get(key) ?? make(provider, name)
       made.set(key, shared)
       return {

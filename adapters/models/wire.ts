@@ -13,12 +13,13 @@ export interface WireRequest {
 
 /**
  * The provider's form of a request, from the same code that sends requests. Sends nothing. `official`: for OpenAI's own
- * servers. The body for a script is the request itself.
+ * servers. The body for a script, and for a provider of the
+ * embedding program, is the request itself.
  */
 export function wireRequest(provider: ProviderId, request: ModelRequest, official: boolean): WireRequest {
   const plain = (body: unknown) => JSON.parse(JSON.stringify(body)) as Json
   if (provider === 'openai') return { provider, headers: {}, body: plain(openAiParams(request, official)) }
-  if (provider === 'scripted') return { provider, headers: {}, body: plain(request) }
+  if (provider === 'scripted' || provider === 'own') return { provider, headers: {}, body: plain(request) }
   // The SDK sends `betas` as a header.
   const { betas, ...body } = anthropicParams(request)
   const headers: WireRequest['headers'] = betas ? { 'anthropic-beta': betas.join(',') } : {}

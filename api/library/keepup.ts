@@ -138,7 +138,12 @@ export interface KeepUp extends AsyncDisposable, Calls {
   readonly consume: Consume
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
-  /** Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). */
+  /**
+   * Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). `at`: a
+   * cursor; the tables are as they were after its event. `to`: a second cursor; the answer has only the rows that differ there.
+   * Rejects with `SQL_REFUSED`, `SQL_FAILED`, `SQL_LIMIT`, `SQL_UNAVAILABLE`, `CURSOR_INVALID`, `CURSOR_MISMATCH`, and with
+   * `BODY_ERASED` if texts were erased after `at`, unless `erased`.
+   */
   sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>
   /**
    * The bytes of a tar file with runs (default: everything that the log holds) and their proofs, which anybody can verify

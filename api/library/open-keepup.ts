@@ -1,29 +1,21 @@
+import type { z } from 'zod'
 import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
+import { parseRole, RoleFileError } from '../../adapters/files/roles/parse-role.ts'
 import type { ScriptInput } from '../../adapters/models/scripted/script.ts'
+import type { KnownNames, RoleFile } from '../../domain/agent/definition/role-file-schema.ts'
 import { wireName } from '../../domain/calls/tools/tool-spec.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
-import type { Tool } from '../../domain/ports/index.ts'
-import { type Config, ConfigError, loadConfig } from '../process/config/settings.ts'
+import type { ModelProvider, Tool } from '../../domain/ports/index.ts'
+import { ConfigError, ConfigSchema, loadConfig } from '../process/config/settings.ts'
+import { namesFor } from '../process/host/known-roles.ts'
 import type { KeepUp } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 
-export interface KeepUpOptions
-  extends Partial<
-    Pick<
-      Config,
-      | 'model'
-      | 'safeDefaultModel'
-      | 'models'
-      | 'routing'
-      | 'modelHealth'
-      | 'rateLimits'
-      | 'requestCache'
-      | 'sandboxed'
-      | 'by'
-      | 'key'
-    >
-  > {
+type Settings = z.input<typeof ConfigSchema>
+
+/** A folder, and any other setting of api/docs/settings.md: those of `keepup.json`, and those of the command line. */
+export interface KeepUpOptions extends Partial<Omit<Settings, 'data' | 'roles' | 'agents'>> {
   /** The data folder. A missing folder is created. */
   readonly data: string
   /**
@@ -34,16 +26,27 @@ export interface KeepUpOptions
   /** Scripts for `scripted:<name>` models, by name, for tests without a model. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
   /**
-   * Backends of this program for external agents, in addition to claude_code, codex, gemini and opencode: a program, or
-   * any other kind.
+   * Model providers of this program by name: a run with the model `own:<name>` calls one. The setting `models` has
+   * its limits and price: `{ id: 'own:acme', contextTokens: 32_000 }`. Only a program that has the provider can
+   * drive the run.
    */
-  readonly agents?: readonly (AgentBackend | CliAgent)[]
+  readonly providers?: Readonly<Record<string, ModelProvider>>
+  /**
+   * The folder of role files, or roles with their phases and gates as objects with the members of a role file. An object takes
+   * the place of the file of the same name in the folder `roles` of the data folder.
+   */
+  readonly roles?: string | null | readonly RoleInput[]
+  /**
+   * Backends of this program for external agents, in addition to claude_code, codex, gemini and opencode: a program, or
+   * any other kind. An object is the setting `agents`.
+   */
+  readonly agents?: readonly (AgentBackend | CliAgent)[] | Settings['agents']
 }
 
-const SETTINGS = [
-  ...['data', 'model', 'safeDefaultModel', 'models', 'routing', 'modelHealth', 'rateLimits', 'requestCache'],
-  ...['sandboxed', 'by', 'key'],
-]
+/** A role in the form of a role file (api/docs/roles.md): name, prompt, phases, tools, gates and limits. */
+export type RoleInput = z.input<typeof RoleFile>
+
+const SETTINGS: readonly string[] = Object.keys(ConfigSchema.shape)
 
 function checkTools(tools: readonly Tool[]): void {
   const seen = new Set<string>()
@@ -56,10 +59,25 @@ function checkTools(tools: readonly Tool[]): void {
   })
 }
 
+/** Checks roles as their files are checked. Throws a ConfigError that names the member. */
+function rolesOf(roles: readonly RoleInput[], names: KnownNames): readonly RoleFile[] {
+  const parsed = roles.map((role, i) => {
+    try {
+      return parseRole(JSON.stringify(role), `roles[${i}]`, names)
+    } catch (error) {
+      throw error instanceof RoleFileError ? new ConfigError(error.message, { cause: error }) : error
+    }
+  })
+  const twice = parsed.find(({ name }, i) => parsed.findIndex((one) => one.name === name) !== i)
+  if (twice !== undefined) throw new ConfigError(`roles: two are called "${twice.name}"; rename one`)
+  return parsed
+}
+
 /**
  * Opens a data folder with embedded storage: SQLite log and tables, files, and the models. This process owns the folder
  * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process.
- * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder.
+ * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder. With `eventstore` and `postgres` the log
+ * and the tables are on servers.
  *
  * Rejects with a ConfigError for an invalid setting or tool, and with a LogError `LOG_LOCKED` if another process owns the
  * folder.
@@ -71,23 +89,28 @@ function checkTools(tools: readonly Tool[]): void {
  *   await keepup.close()
  */
 export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
-  const { tools = [], scripts = {}, agents = [], ...flags } = options
+  const { tools = [], scripts = {}, providers = {}, ...rest } = options
+  // Arrays are parts of this program, other values are settings.
+  const ours = <T>(value: unknown) => (Array.isArray(value) ? (value as readonly T[]) : [])
+  const setting = (value: unknown) => (Array.isArray(value) ? undefined : value)
+  const flags = { ...rest, agents: setting(rest.agents), roles: setting(rest.roles) }
   const unknown = Object.keys(flags).find((key) => !SETTINGS.includes(key))
   if (unknown !== undefined) {
     throw new ConfigError(
-      `unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts', 'agents'].join(', ')}`,
+      `unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts', 'providers'].join(', ')}`,
     )
   }
   if (!options.data) throw new ConfigError('data: name a folder')
   checkTools(tools)
   const config = loadConfig({ flags, env: process.env })
+  const roles = rolesOf(ours<RoleInput>(rest.roles), namesFor(config, tools))
   // An older Node must reach the check of its version, and it cannot link node:sqlite.
   const [{ openServices }, { localBackend }, { keepUpOf }] = await Promise.all([
     import('../process/open-services.ts'),
     import('../process/owner/local.ts'),
     import('./keepup.ts'),
   ])
-  const own = { tools, scripts, agents }
+  const own = { tools, scripts, providers, agents: ours<AgentBackend | CliAgent>(rest.agents), roles }
   const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     const hint = `another process owns ${config.data}; end it, name another folder, or use the keepup command`

@@ -29,3 +29,7 @@ test('the program that keeps rows of its own runs', async () => {
   ]
   expect(await outputOf('testProjection(')).toBe(`${JSON.stringify(rows)}\n1\n`)
 })
+
+test('the program that asks the tables with Kysely runs', async () => {
+  expect(await outputOf('openTables(')).toBe('true\n')
+})

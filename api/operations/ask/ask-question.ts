@@ -7,7 +7,7 @@ import type { QuestionAnswer, QuestionInputs } from './schemas.ts'
 
 /** Answers a question by its name. Throws a Problem for an unknown question or wrong inputs. */
 export async function askQuestion(
-  s: Pick<Services, 'read' | 'auditor'>,
+  s: Pick<Services, 'read' | 'auditor' | 'log'>,
   name: string,
   inputs: QuestionInputs,
   limit: number,
@@ -24,6 +24,6 @@ export async function askQuestion(
     throw new Problem('INVALID_REQUEST', `${lacking.name}: "${name}" needs it, such as ${lacking.example}`)
   const { sql: text, inputs: known } = question
   const sql = withoutInputs({ sql: filled({ sql: text, inputs: known }, inputs), inputs: known })
-  const answer = await askSql(s, { sql, limit, timeoutMs: MOST_MS })
+  const answer = await askSql(s, { sql, limit, timeoutMs: MOST_MS, key: [], erased: false })
   return { question: name, title: question.title, ...answer }
 }

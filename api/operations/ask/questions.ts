@@ -265,6 +265,18 @@ const moneyQuestions = (): readonly AuditQuestion[] => [
     costBy('r.created_by as person'),
   ),
   asked(
+    'cost_by_cause',
+    'What the money went for: results that were sent again by tool, retries, lost attempts, abandoned branches, compression; from and until: the start of the run',
+    [RUN, FROM, TO],
+    `select c.cause, coalesce(c.tool_name, '') as tool, count(distinct c.run_id) as runs, sum(c.calls) as calls, sum(c.tokens) as tokens,
+  sum(c.nano_dollars) / 1e9 as dollars
+from cost_by_cause c
+left join runs r on r.id = c.run_id
+where ${is('c.run_id', RUN)} and ${within('r.created_at')}
+group by 1, 2
+order by 6 desc`,
+  ),
+  asked(
     'dear_runs',
     'Runs that cost more than an amount, as far as prices are known',
     [DOLLARS],

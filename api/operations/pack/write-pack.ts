@@ -21,6 +21,7 @@ import { Id } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { csvOf } from '../sql/formats.ts'
 import { wireView } from '../window/sent-requests.ts'
+import { writeAnswers } from './answers.ts'
 import { mergedStreams } from './merged.ts'
 import { MissingHashes } from './missing-hashes.ts'
 import { Spool, type SpoolFile } from './spool.ts'
@@ -58,9 +59,10 @@ hashes.txt       hashes of the tree (RFC 6962) between the events; absent: the p
 checkpoint       the signed head of the log (c2sp.org/tlog-checkpoint); policy.txt has the keys (c2sp.org/tlog-policy)
 blobs/           large bodies and results; the name is the SHA-256 of the content, which begins with 16 bytes of salt
 agents.json      the tree of agents; tables/ rows about the runs; requests/ what the models were asked, word by word
+answers/         answers of frequent questions as CSV and JSON; the column "event" names the event that is the evidence
 story.html       the runs as a document for people
 
-agents.json, tables, requests and story.html follow from the events; no signature covers them.
+agents.json, tables, requests, answers and story.html follow from the events; no signature covers them.
 A body that is absent has a member "absent" that says why: erased, with the reason, or withheld. Both verifiers say
 what a pack cannot prove: an erasure without its fact, and that a stream ends where the pack ends.
 `
@@ -109,7 +111,10 @@ class PackWriter {
     await this.#events(streams)
     await this.#agents()
     await this.#tables()
-    if (this.#asked.bodies) await this.#requests(agents)
+    if (this.#asked.bodies) {
+      await this.#requests(agents)
+      for (const run of agents.size === 0 ? [null] : agents.keys()) await writeAnswers(this.#s, spool, run)
+    }
     await this.#story(agents)
     return head
   }

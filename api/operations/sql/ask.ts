@@ -1,12 +1,46 @@
 import type { z } from 'zod'
+import { formatCursor } from '../../../domain/log/cursor.ts'
+import { checkedCursor } from '../events/filter.ts'
+import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import type { SqlAnswer, SqlQuestion } from './schemas.ts'
+import type { PastState, SqlResult } from './auditor.ts'
+import { differenceOf } from './difference.ts'
+import { MOST_ROWS, type SqlAnswer, type SqlQuestion } from './schemas.ts'
 
-/** Answers an SQL question. `position`: the tables show at least this position. */
-export async function askSql(
-  s: Pick<Services, 'read' | 'auditor'>,
-  { sql, limit, timeoutMs }: z.output<typeof SqlQuestion>,
-): Promise<SqlAnswer> {
-  const { position } = await s.read.status()
-  return { position, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs })) }
+type Asked = z.output<typeof SqlQuestion>
+type Sources = Pick<Services, 'read' | 'auditor' | 'log'>
+
+/**
+ * Answers an SQL question. `position`: the tables show at least this position; with `at`, exactly this one. Rejects as
+ * {@link checkedCursor} and `SqlAuditor.ask` do.
+ */
+export async function askSql(s: Sources, asked: Asked): Promise<SqlAnswer> {
+  const { sql, limit, timeoutMs, at } = asked
+  if (at === undefined) {
+    const { position } = await s.read.status()
+    return { position, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs })) }
+  }
+  const earlier = await stateAt(s, at, asked)
+  if (asked.to === undefined)
+    return { position: at, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs }, earlier)) }
+  const later = await stateAt(s, asked.to, asked)
+  const { columns, rows } = differenceOf(await whole(s, asked, earlier), await whole(s, asked, later), asked.key)
+  return { position: asked.to, columns, rows: rows.slice(0, limit), more: rows.length > limit }
+}
+
+async function stateAt({ log }: Sources, at: string, { erased }: Asked): Promise<PastState> {
+  // The schema refuses an empty cursor.
+  const cursor = (await checkedCursor(log, at))!
+  return { cursor, erased }
+}
+
+/** An answer without a missing row. Rejects with `SQL_LIMIT`. */
+async function whole({ auditor }: Sources, { sql, timeoutMs }: Asked, state: PastState): Promise<SqlResult> {
+  const found = await auditor.ask(sql, { rows: MOST_ROWS, ms: timeoutMs }, state)
+  if (found.more)
+    throw new Problem(
+      'SQL_LIMIT',
+      `at ${formatCursor(state.cursor)} the answer has more than ${MOST_ROWS} rows, or too many bytes, to be compared; ask for less`,
+    )
+  return found
 }

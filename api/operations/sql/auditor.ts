@@ -1,3 +1,5 @@
+import type { Cursor } from '../../../domain/log/cursor.ts'
+
 /** The limits of an SQL question. */
 export interface SqlLimits {
   /** The most rows. `more` of the answer says that others follow. */
@@ -15,14 +17,23 @@ export interface SqlResult {
   readonly more: boolean
 }
 
+/** A past state of the tables. */
+export interface PastState {
+  /** The tables show the events up to this one. */
+  readonly cursor: Cursor
+  /** True: texts that were erased after this state may be null. */
+  readonly erased: boolean
+}
+
 /** Answers SQL questions about the tables and the log. Read-only. */
 export interface SqlAuditor {
   readonly dialect: 'sqlite' | 'postgres'
   /**
-   * Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
-   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions are not possible.
+   * `state`: the tables as they were then; absent: as they are. Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
+   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions, or questions about a past
+   * state, are not possible; `BODY_ERASED` if texts of that state were erased later.
    */
-  ask(text: string, limits: SqlLimits): Promise<SqlResult>
+  ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult>
   close(): Promise<void>
 }
 

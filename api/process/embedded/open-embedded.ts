@@ -21,6 +21,7 @@ import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers, readApart } from '../../../projections/engine/store/readers.ts'
+import { PastTables } from '../../../projections/index.ts'
 import { lossText } from '../../operations/losses/loss.ts'
 import { onStderr, type Tell } from '../../operations/notices.ts'
 import type { ProofServices } from '../../operations/proof/services.ts'
@@ -180,7 +181,7 @@ export async function openEmbedded(
       webhooks,
       telemetry,
       positions,
-      auditor: new ProcessAuditor(config.data),
+      auditor: new ProcessAuditor(config.data, new PastTables(at.tables, { log: gate.log, blobs })),
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),

@@ -2,7 +2,7 @@ import type { ModelRegistry } from '../../../adapters/models/registry.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 
-const PREFIXED = /^(?:anthropic|openai|scripted):/
+const PREFIXED = /^(?:anthropic|openai|scripted|own):/
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
 /**

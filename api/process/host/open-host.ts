@@ -8,8 +8,9 @@ import { openVault } from '../../../adapters/vault/file-vault.ts'
 import { keyTexts } from '../../../adapters/vault/keys.ts'
 import { webTools } from '../../../adapters/web/web-tools.ts'
 import { workspaceTools } from '../../../adapters/workspace/tools/builtin.ts'
+import type { RoleFile } from '../../../domain/agent/definition/role-file-schema.ts'
 import type { AgentBackend } from '../../../domain/ports/external.ts'
-import type { SnapshotStore, Tool, Vault } from '../../../domain/ports/index.ts'
+import type { ModelProvider, SnapshotStore, Tool, Vault } from '../../../domain/ports/index.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
 import { unhidable } from '../../../domain/secrets/forms.ts'
 import { operatorText, type Tell } from '../../operations/notices.ts'
@@ -23,6 +24,10 @@ import { vaultKeys } from './vault-keys.ts'
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Model providers by name, for `own:<name>`. */
+  readonly providers?: Readonly<Record<string, ModelProvider>>
+  /** Roles, in addition to those of the folder and the built-in ones. */
+  readonly roles?: readonly RoleFile[]
   /** Backends for external agents, in addition to the built-in ones. */
   readonly agents?: readonly (AgentBackend | CliAgent)[]
   /** Reports warnings. Absent: stderr. */
@@ -34,7 +39,7 @@ export interface Own {
 }
 
 /** The parts of this host, independent of the storage: its secrets, models, tools, and a cache. */
-export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
+export interface Host extends Pick<Own, 'crashPoint' | 'agents' | 'roles'> {
   readonly mcp: McpPool
   readonly config: Config
   readonly vault: Vault
@@ -86,6 +91,7 @@ export async function openHost(
     rateLimits: config.rateLimits,
     dataFolder: config.data,
     ...(own.scripts && { scripts: own.scripts }),
+    ...(own.providers && { providers: own.providers }),
   })
   const short = [...models.unhidableKeys()]
   const hidden = passwords.filter((password) => unhidable(password) === null)
@@ -113,6 +119,7 @@ export async function openHost(
     tell,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
     ...(own.agents && { agents: own.agents }),
+    ...(own.roles && { roles: own.roles }),
     knownSecrets: [...models.knownSecrets(), ...used.filter(isHidable), ...hidden, ...keyTexts(keys)],
   }
 }

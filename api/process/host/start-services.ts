@@ -22,13 +22,16 @@ import { openBoundary, unusable } from './secret-boundary.ts'
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
 /** The parts of a host for preparing runs. */
-export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents'>
+export type PreparingHost = Pick<
+  Host,
+  'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents' | 'roles'
+>
 
 /** Builds the services for preparing runs. */
 export function prepareServices(host: PreparingHost): PrepareServices {
   const { config, models, vault, tools, mcp, knownSecrets } = host
   return {
-    roles: () => knownRoles(config, tools),
+    roles: () => knownRoles(config, tools, host.roles),
     model(id) {
       refuseUnknownModel(models, id)
       // A missing key or script fails here, before anything is recorded.

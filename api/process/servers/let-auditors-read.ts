@@ -6,15 +6,33 @@ import { schemasOf } from './schema-names.ts'
 
 /**
  * Lets a role read the live tables of the deployment, now and after every rebuild. Creates missing tables and a missing
- * role. Rejects with a ProjectionError or a Problem that contains a remedy.
+ * role. `login`: also creates this login in the role, and returns a connection string with its password. Rejects with a
+ * ProjectionError or a Problem that contains a remedy.
  */
-export async function letAuditorsRead(config: ServersConfig, tell: Tell, role?: string) {
+export async function letAuditorsRead(
+  config: ServersConfig,
+  tell: Tell,
+  { role, login }: { readonly role?: string; readonly login?: string },
+) {
   const pool = openPool({ url: config.postgres, max: 2 })
   try {
     const home = new PostgresHome({ pool, schema: schemasOf(config.namespace).tables })
     await askingPostgres(config, tell, () => home.live())
-    return await home.grantAuditors(role)
+    const granted = await home.grantAuditors(role)
+    if (login === undefined) return { ...granted, url: null }
+    return { ...granted, url: loginUrl(config.postgres, login, await home.makeLogin(granted.role, login)) }
   } finally {
     await pool.shut()
   }
 }
+
+/**
+ * A connection string to the same database with another login. `URL` cannot parse a string with a user and without a
+ * host, which PostgreSQL allows for a socket.
+ */
+export const loginUrl = (postgres: string, login: string, password: string): string =>
+  postgres
+    .trim()
+    .replace(/^(\w+:\/\/)(?:[^@/?]*@)?/, `$1${login}:${password}@`)
+    .replace(/([?&])(?:user|password)=[^&]*&?/g, '$1')
+    .replace(/[?&]$/, '')

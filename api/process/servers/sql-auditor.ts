@@ -4,6 +4,7 @@ import { Problem } from '../../operations/problem.ts'
 import {
   Collected,
   cellOf,
+  type PastState,
   type SqlAuditor,
   type SqlLimits,
   type SqlResult,
@@ -62,7 +63,8 @@ export class PostgresAuditor implements SqlAuditor {
     this.#pool = auditPostgres === null ? null : openPool({ url: auditPostgres, max: AT_ONCE })
   }
 
-  async ask(text: string, { rows, ms }: SqlLimits): Promise<SqlResult> {
+  async ask(text: string, { rows, ms }: SqlLimits, state?: PastState): Promise<SqlResult> {
+    if (state !== undefined) throw new Problem('SQL_UNAVAILABLE', ONLY_PRESENT)
     const one = selectIn(text)
     if (one === null) throw new Problem('SQL_REFUSED', 'this is no SELECT; send one SELECT over the tables')
     if (this.#pool === null) throw new Problem('SQL_UNAVAILABLE', NO_LOGIN)
@@ -111,9 +113,13 @@ export class PostgresAuditor implements SqlAuditor {
 }
 
 const MAKE =
-  'make a role with "keepup auditors", a login (create role asker login in role ROLE), and set KEEPUP_AUDIT_POSTGRES to its connection string'
+  'make one with "keepup auditors --login NAME", and set KEEPUP_AUDIT_POSTGRES to the connection string that it prints'
 
 const NO_LOGIN = `on servers questions in SQL need a login of PostgreSQL that can only read: ${MAKE}`
+
+const ONLY_PRESENT =
+  'on servers the tables show the present only; ask without "at", and choose rows by position, revision or time, or have a ' +
+  'run as it was at a step: keepup replay RUN'
 
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream

@@ -6,6 +6,7 @@ import type { Numbers, NumbersQuery } from '../../operations/numbers/schemas.ts'
 import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { Causes } from './causes.tsx'
 import { Chart } from './chart.tsx'
 import { daysOf } from './days.ts'
 
@@ -81,6 +82,7 @@ export function CostTab({ numbers, cost, which }: Props) {
         ]}
         rows={days.toReversed().map((day) => [day.day, day.nanoDollars, day.inputTokens, day.outputTokens])}
       />
+      <Causes which={which} />
       {PARTS.map(([by, title, name]) => (
         <Part key={by} by={by} title={title} name={name} which={which} />
       ))}

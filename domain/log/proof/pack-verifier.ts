@@ -14,7 +14,7 @@ import { eventLeaf } from './tree.ts'
 export const BLOBS = 'blobs/'
 /** The names of the files of packs. */
 const IN_PACKS =
-  /^(?:README\.txt|agents\.json|checkpoint|events\.ndjson|hashes\.txt|policy\.txt|story\.html|verify\.py|blobs\/[0-9a-f]{64}|tables\/[a-z_]+\.csv|requests\/(?:[^/]+\/){1,2}\d+\.json)$/
+  /^(?:README\.txt|agents\.json|checkpoint|events\.ndjson|hashes\.txt|policy\.txt|story\.html|verify\.py|blobs\/[0-9a-f]{64}|tables\/[a-z_]+\.csv|answers\/(?:absent\.txt|(?:[^/]+\/)?[a-z_]+\.(?:csv|json))|requests\/(?:[^/]+\/){1,2}\d+\.json)$/
 
 /** The result for a pack. `place`: `stream@revision`, or the name of a file. */
 export interface VerifiedPack {

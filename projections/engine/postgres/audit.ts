@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { ProjectionError } from '../errors.ts'
 import { relationsOf, schemaThere } from './catalog.ts'
 import { stateOf } from './failures.ts'
 import { granting, grantsIn } from './grants.ts'
 import type { Names } from './names.ts'
+import { scramVerifier } from './scram.ts'
 import { ownIn } from './shape.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -106,10 +108,15 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
   })
 }
 
-async function makeRole(client: pg.PoolClient, role: string): Promise<void> {
+function makeRole(client: pg.PoolClient, role: string): Promise<unknown> {
   const statement = `create role ${client.escapeIdentifier(role)} nologin`
+  return mayMake(() => client.query(statement), statement)
+}
+
+/** `statement`: for a superuser, if this user may not run it. */
+async function mayMake(run: () => Promise<unknown>, statement: string): Promise<unknown> {
   try {
-    await client.query(statement)
+    return await run()
   } catch (error) {
     if (stateOf(error) !== DENIED) throw error
     const todo = `let a superuser do it (${statement}), then ask again`
@@ -124,4 +131,26 @@ async function grant(client: pg.PoolClient, role: string, schema: string, views:
   const to = client.escapeIdentifier(role)
   await client.query(`grant usage on schema ${schema} to ${to}`)
   if (views.length > 0) await client.query(`grant select on ${views.join(', ')} to ${to}`)
+}
+
+/**
+ * Creates a login in a role of {@link grantAuditors}, and returns its random password. The server receives only the SCRAM
+ * verifier of the password, so no log of statements contains it. Rejects with `REFUSED` when the name is taken, or when
+ * this connection may make no roles.
+ */
+export async function makeLogin(pool: pg.Pool, role: string, login: string): Promise<string> {
+  const password = randomBytes(24).toString('base64url')
+  await inTransaction(pool, async (client) => {
+    const name = client.escapeIdentifier(login)
+    const found = await client.query('select from pg_roles where rolname = $1', [login])
+    if (found.rowCount !== 0)
+      throw new ProjectionError(
+        'REFUSED',
+        `there is a role ${login}; name another login, or drop this one: drop role ${name}`,
+      )
+    const verifier = client.escapeLiteral(scramVerifier(password))
+    const statement = `create role ${name} login in role ${client.escapeIdentifier(role)}`
+    await mayMake(() => client.query(`${statement} password ${verifier}`), `${statement} password '…'`)
+  })
+  return password
 }

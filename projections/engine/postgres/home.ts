@@ -6,7 +6,7 @@ import { ProjectionError } from '../errors.ts'
 import type { Database, PositionRow } from '../schema/database.ts'
 import type { Answer, Home, TableDifference } from '../store/home.ts'
 import { type Progress, progressOf, type Store } from '../store/store.ts'
-import { grantAuditors } from './audit.ts'
+import { grantAuditors, makeLogin } from './audit.ts'
 import { differencesOf } from './compare.ts'
 import { named, stateOf } from './failures.ts'
 import { Generations } from './generations.ts'
@@ -177,6 +177,11 @@ export class PostgresHome implements Home {
   /** Lets a role read the live views, now and after every rebuild; see {@link grantAuditors}. */
   async grantAuditors(role = `${this.#names.views}_auditor`): Promise<{ role: string; made: boolean }> {
     return { role, made: await withNamedErrors(() => grantAuditors(this.#pool, this.#names, role)) }
+  }
+
+  /** Creates a login in a role of {@link grantAuditors}, and returns its password; see {@link makeLogin}. */
+  makeLogin(role: string, login: string): Promise<string> {
+    return withNamedErrors(() => makeLogin(this.#pool, role, login))
   }
 
   /** No effect: the caller owns the pool. */

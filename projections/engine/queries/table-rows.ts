@@ -15,7 +15,7 @@ export interface TableShape {
   readonly key: readonly string[]
 }
 
-type ViewName = Exclude<keyof Database, TableName | 'position' | 'streams' | 'event_rows'>
+type ViewName = Exclude<keyof Database, TableName | 'position' | 'streams' | 'event_rows' | 'events' | 'checkpoints'>
 type TypeOf<V> = Exclude<V, null> extends string ? 'text' : 'integer' | 'real'
 type ViewShapes = {
   readonly [V in ViewName]: { readonly [C in keyof Database[V]]: TypeOf<Database[V][C]> }
@@ -64,6 +64,10 @@ const VIEWS: ViewShapes = {
     nano_dollars: 'integer',
   },
   waiting: { run_id: 'text', agent_id: 'text', reason: 'text', tool_call_id: 'text' },
+  cost_by_cause: {
+    ...{ run_id: 'text', agent_id: 'text', cause: 'text', tool_name: 'text', calls: 'integer', tokens: 'integer' },
+    nano_dollars: 'integer',
+  },
   call_decisions: {
     ...{ call_id: 'text', run_id: 'text', agent_id: 'text', tool: 'text', effect: 'text', decision: 'text' },
     ...{ method: 'text', rule: 'text', principal: 'text', claimed: 'integer', policy_hash: 'text' },

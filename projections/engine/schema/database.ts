@@ -132,6 +132,50 @@ export interface CallDecisionRow {
   position: number
 }
 
+/** Seed 000, 8.2, under its name and with its columns, and further ones. `payload`: JSON; null: erased. */
+export interface EventsViewRow {
+  /** The position in the log. */
+  id: number
+  /** The agent of the stream. */
+  thread_id: string
+  event_type: string
+  timestamp: string
+  payload: string | null
+  event_id: string
+  stream: string
+  run_id: string
+  /** `user:<id>` for an event of a person. */
+  agent_id: string
+  turn: number
+  revision: number
+  tool_call_id: string | null
+}
+
+/** Seed 000, 8.1, under its name and with its columns. Blobs and tools: JSON. `usage_cost`: dollars. */
+export interface CheckpointsViewRow {
+  id: string
+  thread_id: string
+  step: number
+  timestamp: string
+  state_blob: string
+  pending_tools: string
+  completed_tools: string
+  usage_tokens: number
+  usage_cost: number
+}
+
+/** Tokens and money of an agent by cause; see agent/cause-view.ts. */
+export interface CauseRow {
+  run_id: string
+  agent_id: string
+  cause: 'resent' | 'lost' | 'retry' | 'compression' | 'abandoned' | 'answer'
+  /** Of `resent`; otherwise null. */
+  tool_name: string | null
+  calls: number
+  tokens: number
+  nano_dollars: number
+}
+
 export type EventRow = SpecRow<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {
@@ -146,4 +190,8 @@ export type Database = { [T in TableName]: Row<T> } & {
   checkpoint_facts: CheckpointFactsRow
   waiting: WaitingRow
   call_decisions: CallDecisionRow
+  cost_by_cause: CauseRow
+  /** In SQLite only on connections of auditors, because the log is another file. */
+  events: EventsViewRow
+  checkpoints: CheckpointsViewRow
 }

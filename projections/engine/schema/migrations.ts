@@ -1,4 +1,5 @@
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import { costByCause } from '../../agent/cause-view.ts'
 import { KINDS } from '../../kinds.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
@@ -16,13 +17,18 @@ const LATER: readonly (readonly string[])[] = [
   ['principal_links'],
 ]
 
+/** The views that a version after those of {@link LATER} creates. */
+const LATER_VIEWS: readonly string[] = [costByCause]
+
 /**
- * Version 1 creates everything in schema/tables.ts but the tables of {@link LATER}. A later version adds an entry. A
- * change of a row's meaning needs a higher {@link ROW_MEANING} instead, so that the tables are rebuilt from the log.
+ * Version 1 creates everything in schema/tables.ts and schema/views.ts but {@link LATER} and {@link LATER_VIEWS}. A later
+ * version adds an entry. A change of a row's meaning needs a higher {@link ROW_MEANING} instead, so that the tables are
+ * rebuilt from the log.
  */
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [
   createAll,
   ...LATER.map((names) => (db: Kysely<Database>, dialect: Dialect) => createTables(db, dialect, names)),
+  ...LATER_VIEWS.map((view) => async (db: Kysely<Database>) => void (await sql.raw(view).execute(db))),
 ]
 
 /** The meaning of the rows of each table. */
@@ -60,7 +66,8 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
   for (const { indexes } of KINDS.values())
     for (const statement of indexes?.[dialect.name] ?? []) await sql.raw(statement).execute(db)
-  for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
+  const first = views(dialect).filter((view) => !LATER_VIEWS.includes(view))
+  for (const view of [...first, ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
 }
 
 async function createTables(db: Kysely<Database>, dialect: Dialect, names: readonly string[]): Promise<void> {

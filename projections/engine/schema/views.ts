@@ -1,4 +1,5 @@
 import { budgetView } from '../../agent/budget-view.ts'
+import { costByCause } from '../../agent/cause-view.ts'
 import { callDecisions } from '../../agent/decisions-view.ts'
 import { waiting } from '../../agent/waiting-view.ts'
 import { type Dialect, jsonObject } from './dialect.ts'
@@ -132,4 +133,5 @@ export const views = (d: Dialect): readonly string[] => [
   facts,
   waiting,
   callDecisions,
+  costByCause,
 ]

@@ -28,15 +28,16 @@ export interface LogSource {
 
 /**
  * Opens a connection for auditors: every table, and the seed's `events` (8.2) and `checkpoints` (8.1) as TEMP views
- * with exactly its columns; `events` has further columns. The caller closes it.
+ * with exactly its columns; `events` has further columns. `upTo`: the last position that `events` shows; absent: the
+ * log's head. The caller closes it.
  */
-export function openAudit(tables: string, log: LogSource): Connection {
+export function openAudit(tables: string, log: LogSource, upTo?: number): Connection {
   const connection = connectSqlite(tables, 'read')
   try {
     const { raw } = connection
     raw.prepare('attach database ? as log').run(log.path)
     register(raw, log)
-    raw.exec(eventsView(log))
+    raw.exec(eventsView(log, upTo))
     raw.exec(CHECKPOINTS)
     return connection
   } catch (error) {
@@ -55,8 +56,10 @@ function register(raw: DatabaseSync, log: LogSource): void {
   )
 }
 
-const eventsView = (log: LogSource) =>
-  `create temp view events as ${eventsSelect(`(${log.eventsSql('log')})`, 'keepup_shown(position)')}`
+const eventsView = (log: LogSource, upTo: number | undefined) =>
+  `create temp view events as ${eventsSelect(`(${log.eventsSql('log')})`, 'keepup_shown(position)')}${
+    upTo === undefined ? '' : ` where position <= ${Number(upTo)}`
+  }`
 
 const CHECKPOINTS = `create temp view checkpoints as ${checkpointsSelect(sqlite, {
   request: 'keepup_payload(requested_position)',

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ProjectionError } from '../errors.ts'
 import { BUSY_MS } from './database.ts'
+import { dropPast } from './past-files.ts'
 import { syncPath } from './sync.ts'
 
 // The file `current` names the live tables file. A rebuild creates a second file next to it and then changes the name.
@@ -73,8 +74,9 @@ function syncTables(file: string): void {
   }
 }
 
-/** Removes every tables file except the live one. A reader of an old file can use it until it closes. */
+/** Removes every tables file except the live one, those of past positions too. A reader can use its file until it closes. */
 export function dropOthers(folder: string): void {
+  dropPast(folder)
   const live = liveFile(folder)
   for (const name of readdirSync(folder)) {
     const match = FILE.exec(name)

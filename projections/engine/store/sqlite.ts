@@ -22,14 +22,15 @@ import { syncPath } from './sync.ts'
 
 /**
  * Opens a projections file for writing; creates and migrates it if needed. Rejects with `SCHEMA_NEWER` or
- * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable.
+ * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable. `onErased` is
+ * called after the tables show an erasure.
  */
-export async function openSqliteStore(path: string): Promise<SqliteStore> {
+export async function openSqliteStore(path: string, onErased?: () => void): Promise<SqliteStore> {
   let connection: Connection | null = null
   try {
     connection = connectSqlite(path, 'write')
     await migrate(connection, path)
-    return new SqliteStore(connection)
+    return new SqliteStore(connection, onErased)
   } catch (error) {
     connection?.close()
     throw damagedOr(error)
@@ -67,8 +68,10 @@ export class SqliteStore implements Store {
   readonly #statements: Statements
   /** True: the write-ahead log may contain pages of erased rows. */
   #stale: boolean
-  constructor(connection: Connection) {
+  readonly #onErased: () => void
+  constructor(connection: Connection, onErased: () => void = () => undefined) {
     this.#connection = connection
+    this.#onErased = onErased
     this.#statements = new Statements(connection.db)
     // A process that was killed during an erasure left the erased rows in the write-ahead log.
     const file = connection.raw.location()
@@ -115,6 +118,7 @@ export class SqliteStore implements Store {
       if (raw.isTransaction) raw.exec('rollback')
       throw isTooBig(error) ? rowsRefused('SQLite', error) : error
     }
+    if (changes.byTable.has('erasures')) this.#onErased()
     this.#stale ||= cleared(changes)
     if (this.#stale) this.#stale = !emptyWal(raw)
   }

@@ -10,7 +10,7 @@ import type { SqlAnswer } from '../../../api/operations/sql/schemas.ts'
 import { openSql } from '../../../api/process/embedded/open-sql.ts'
 import { onlyReading, question } from '../../../api/process/embedded/sql/statement.ts'
 import { inProcess } from '../support/cli.ts'
-import { bodyOf, openWorld } from '../support/http.ts'
+import { bodyOf, cursorOf, eventsIn, openWorld } from '../support/http.ts'
 
 const world = await openWorld()
 const { ask, driven } = world
@@ -267,4 +267,64 @@ it('ends its process where the parent is gone, although SQLite blocks it', async
   child.send({ data: world.data, text, rows: 1, ms: 500 })
   child.disconnect()
   expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+})
+
+describe('the tables as of a position', () => {
+  const ends = 'select id, status from runs order by id'
+  const place = async (id: string, revision: number) =>
+    cursorOf(world.services, (await eventsIn(world.services, id))[revision]!)
+
+  it('are those of then, also the events and the checkpoints, and the difference names rows by their key', async () => {
+    const [at, head] = [await place(run, 3), (await rows('select 1')).position!]
+    expect(await rows(ends, { at })).toMatchObject({ position: at, rows: [[run, 'active']] })
+    const { rows: then } = await rows('select count(*), max(id) from events', { at })
+    expect((await rows('select count(*), max(id) from events')).rows).not.toEqual(then)
+    expect(then[0]![1]).toBe(Number(at.split('~')[1]))
+    expect((await rows('select count(*) from checkpoints', { at })).rows).toEqual([[0]])
+    const found = await rows(ends, { at, to: head })
+    expect(found).toMatchObject({ position: head, columns: ['change', 'id', 'status'], more: false })
+    expect(found.rows).toEqual([
+      ['before', run, 'active'],
+      ['after', run, 'completed'],
+    ])
+    const tool = "select agent_id, id as call from tool_calls where tool_name = 'write_file'"
+    const calls = await rows(tool, { at, to: head, key: ['agent_id', 'call'], limit: 1 })
+    expect([calls.rows.map(([change]) => change), calls.more]).toEqual([['added'], false])
+  })
+
+  it('are refused beyond the end, in another log, for a wrong key, and for writes', async () => {
+    const at = await place(run, 3)
+    const [id, position, hash] = at.split('~') as [string, string, string]
+    expect(await refusal(ends, { at: `${id}~${Number(position) + 9_000}~${hash}` })).toMatchObject({
+      status: 409,
+      code: 'CURSOR_MISMATCH',
+    })
+    expect(await refusal(ends, { at: 'yesterday' })).toMatchObject({ status: 400, code: 'CURSOR_INVALID' })
+    expect(await refusal('delete from runs', { at })).toMatchObject({ code: 'SQL_REFUSED' })
+    expect(await refusal('select name from log.streams', { at })).toMatchObject({ code: 'SQL_REFUSED' })
+    expect(await refusal(ends, { at, to: at, key: ['no'] })).toMatchObject({ code: 'SQL_REFUSED' })
+    for (const more of [{ to: at }, { at, key: ['id'] }, { erased: true }])
+      expect((await refusal(ends, more)).status).toBe(400)
+  })
+
+  it('lack what was erased later, which has to be accepted', async () => {
+    const id = await driven('a private matter')
+    const at = await place(id, 2)
+    const inputs = `select preview from inputs where agent_id = '${id}'`
+    expect((await rows(inputs, { at })).rows).toEqual([['a private matter']])
+    await ask('POST', `/v1/runs/${id}/erase`, { body: { revision: 1, reason: 'private' } })
+    const refused = await refusal(inputs, { at })
+    expect(refused).toMatchObject({ status: 410, code: 'BODY_ERASED', detail: expect.stringContaining('--erased') })
+    const accepted = await rows(inputs, { at, erased: true })
+    expect(JSON.stringify(accepted.rows)).not.toContain('private')
+  })
+
+  it('answer on the command line', async () => {
+    const at = await place(run, 3)
+    const sql = ['--data', world.data, '-o', 'json', 'sql', '--at', at]
+    const { code, out } = await inProcess([...sql, 'select id, status from runs'])
+    expect([code, JSON.parse(out)]).toEqual([0, [{ id: run, status: 'active' }]])
+    const differs = await inProcess([...sql, '--to', (await rows('select 1')).position!, '--key', 'id', ends])
+    expect(JSON.parse(differs.out)).toContainEqual({ change: 'after', id: run, status: 'completed' })
+  })
 })

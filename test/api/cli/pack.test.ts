@@ -53,6 +53,15 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
       expect(readFileSync(join(pack, name), 'utf8').length).toBeGreaterThan(1)
     expect(readdirSync(join(pack, 'tables'))).toEqual(expect.arrayContaining(['agents.csv', 'tool_calls.csv']))
     expect(readFileSync(join(pack, 'tables/agents.csv'), 'utf8')).toContain(id)
+    const answer = (name: string) => readFileSync(join(pack, 'answers', id, name), 'utf8')
+    const decided = JSON.parse(answer('decisions.json')) as { columns: string[]; rows: string[][]; inputs: object }
+    expect(decided).toMatchObject({ question: 'decisions', inputs: { run: id }, more: false })
+    expect(decided.rows.map((row) => row[decided.columns.indexOf('event')])).toContainEqual(
+      expect.stringMatching(new RegExp(`^agent-${id}@\\d+$`)),
+    )
+    expect(answer('cost_by_model.csv')).toMatch(/^model,runs,calls/)
+    // Only answers with rows.
+    expect(readdirSync(join(pack, 'answers', id))).not.toContain('failed_commands.csv')
     const story = readFileSync(join(pack, 'story.html'), 'utf8')
     expect(story).toContain('a verifier from elsewhere')
     expect(story).toContain('hello.txt')
@@ -71,7 +80,7 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     expect(written).toMatchObject({ code: 0, out: expect.stringContaining(VERIFIERS.at(-1)!) })
     expect(readFileSync(own)).toEqual(readFileSync(join(pack, 'verify.py')))
     expect((await look('pack', '--verifier', own)).code).toBe(1)
-    expect((await look('pack', '--check', file)).out).not.toContain('verify.py')
+    expect((await look('pack', '--check', file)).out).not.toMatch(/verify\.py|answers/)
     const liar = join(root, 'liar.pack')
     writeFileSync(join(pack, 'verify.py'), "print('VALID')\n")
     execFileSync('tar', ['-cf', liar, '-C', pack, '.'])

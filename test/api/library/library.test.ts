@@ -9,8 +9,10 @@ import {
   type ErrorRecoveryPolicy,
   type KeepUp,
   type KeepUpOptions,
+  type ModelProvider,
   openKeepUp,
   policyOf,
+  type RoleInput,
   type RuntimeEvent,
 } from '../../../api/index.ts'
 import type { Tool } from '../../../api/library/tool-kit.ts'
@@ -190,12 +192,54 @@ describe('keepup as a library', () => {
     expect(() => policyOf({}, { secretPatterns: [/x/i] })).toThrow('flag "i" is not recorded')
   })
 
+  it('calls a model provider of the program, with limits and a price from the settings', async () => {
+    const asked: string[] = []
+    const acme: ModelProvider = {
+      id: 'acme',
+      async call({ model, tools }, { onText }) {
+        asked.push(model)
+        onText?.('Done.')
+        const input = { summary: `of ${tools.length > 0 ? 'tools' : 'none'}` }
+        return {
+          content: [{ type: 'tool_use', id: 'c1', name: 'complete_task', input }],
+          stopReason: 'tool_use',
+          usage: { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 },
+          servedBy: 'acme-1',
+        }
+      },
+    }
+    const price = { asOf: '2026-01-01', input: 2, output: 4 }
+    const keepup = await open({ providers: { acme }, models: [{ id: 'own:acme', price }] })
+    const { runId } = await keepup.start({ task: 'Do it', model: 'own:acme' })
+    expect(await keepup.drive(runId)).toEqual({ end: 'done' })
+    expect(asked).toEqual(['acme'])
+    expect(await keepup.run(runId)).toMatchObject({ summary: 'of tools', own: { usd: 2 } })
+    await expect(keepup.start({ task: 'Do it', model: 'own:other' })).rejects.toThrow('no provider "other"')
+  })
+
+  it('takes roles with their phases and gates as objects, in place of files and built-in roles', async () => {
+    const coder: RoleInput = {
+      ...{ name: 'coder', profile: 'Coder', goal: 'Code' },
+      phases: [{ name: 'work', allowedTools: ['read_file'] }],
+      qualityGates: [{ after: 'work', check: 'lint', argv: ['npm', 'run', 'lint'] }],
+      maxReactLoop: 3,
+    }
+    const keepup = await open({ roles: [coder] })
+    const { roles } = await keepup.listRoles()
+    const found = roles.filter(({ name }) => name === 'coder')
+    expect(found).toHaveLength(1)
+    expect(JSON.stringify(found)).toContain('"lint"')
+    await expect(open({ roles: [{ ...coder, phases: [] }] })).rejects.toThrow('roles[0]: phases')
+    await expect(open({ roles: [coder, coder] })).rejects.toThrow('two are called "coder"')
+  })
+
   it('refuses bad input with what to do', async () => {
     await expect(open({ tools: [{ ...addTodo, spec: { ...addTodo.spec, name: 'todo' } } as Tool] })).rejects.toThrow(
       'tools[0]: spec.name: "todo" needs a server before it',
     )
     await expect(open({ tools: [addTodo, addTodo] })).rejects.toThrow('tools[1]: another tool looks like "todo__add"')
     await expect(open({ colour: 'red' } as object)).rejects.toThrow('unknown option "colour"; known are data,')
+    await expect(open({ concurrency: 0 })).rejects.toThrow('bad value for "concurrency"')
     await expect(open({ model: 5 as never })).rejects.toThrow('bad value for "model" (command line)')
     await expect(openKeepUp({} as never)).rejects.toThrow('data: name a folder')
     const keepup = await open()

@@ -23,8 +23,8 @@ describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
     const { home, close } = await open(log, namespace)
     const { role } = await home.grantAuditors()
     const login = `${namespace}_asker`
-    await schemas.pool().query(`create role ${login} login password 'asks' in role ${role}`)
-    const auditPostgres = server().url.replace('//keepup@', `//${login}:asks@`)
+    const password = await home.makeLogin(role, login)
+    const auditPostgres = server().url.replace('//keepup@', `//${login}:${password}@`)
     const auditor = new PostgresAuditor({ auditPostgres, namespace })
     onTestFinished(async () => {
       await auditor.close()

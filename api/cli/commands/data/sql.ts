@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { take } from '../../../http/answers.ts'
+import { omitUndefined } from '../../../operations/omit-undefined.ts'
 import { cellOf } from '../../../operations/sql/auditor.ts'
+import { MOST_MS, MOST_ROWS } from '../../../operations/sql/schemas.ts'
 import { onServers } from '../../../process/config/settings.ts'
 import { question } from '../../../process/embedded/sql/statement.ts'
 import type { Context } from '../../context.ts'
@@ -27,6 +29,7 @@ usage_cost and total_cost are dollars with a point; nano_dollars and total_nano_
 Examples ("keepup ask" has questions that need no SQL):
   keepup sql "select event_type, count(*) from events group by 1"
   keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
+  keepup sql --at CURSOR --to CURSOR "select id, status, code from runs"
 
 On servers ask with psql, in the schema of the namespace; JSON is read as payload::jsonb ->> 'toolName', and \\dv names all views:
   PGOPTIONS='-c search_path=keepup' psql "$KEEPUP_POSTGRES" -c "select event_type, count(*) from events group by 1"
@@ -56,7 +59,30 @@ function asked(ctx: Context, db: DatabaseSync, text: string): StatementSync {
   }
 }
 
-async function sql(ctx: Context, text: string): Promise<number> {
+interface SqlOptions {
+  readonly at?: string
+  readonly to?: string
+  readonly key?: string
+  readonly erased?: true
+}
+
+/** Asks the tables as they were at a position, or about the difference of two. */
+async function sqlAt(ctx: Context, text: string, { key, ...places }: SqlOptions): Promise<number> {
+  const json = {
+    ...{ sql: text, limit: MOST_ROWS, timeoutMs: MOST_MS, ...places },
+    ...(key !== undefined && { key: key.split(',').map((name) => name.trim()) }),
+  }
+  const { columns, rows, more } = await take((await ctx.client('read')).v1.sql.$post({ json }))
+  ctx.list(
+    rows.map((row) => Object.fromEntries(row.map((cell, i) => [columns[i]!, cell]))),
+    columns.map((title) => ({ title, of: (row) => row[title] ?? null })),
+  )
+  if (more) ctx.note('there are more rows, or more bytes, than an answer may have; ask for less')
+  return EXIT.done
+}
+
+async function sql(ctx: Context, text: string, places: SqlOptions): Promise<number> {
+  if (Object.keys(places).length > 0) return sqlAt(ctx, text, places)
   const { namespace } = ctx.config
   if (onServers(ctx.config))
     throw new CliError(
@@ -88,6 +114,17 @@ export function sqlCommand(program: Command, kit: Kit): void {
     .command('sql')
     .description('ask the tables and the log in SQL; nothing can be written')
     .argument('<select>')
+    .option('--at <cursor>', 'the tables as they were after the event at this cursor, such as `position` of an answer')
+    .option('--to <cursor>', 'only the rows that differ there from --at: added, removed, or before and after a change')
+    .option(
+      '--key <columns>',
+      'with --to: the columns that tell rows apart, separated by commas (default: the first one)',
+    )
+    .option('--erased', 'with --at: texts that were erased later are null, in place of an error')
     .addHelpText('after', COLUMNS.replaceAll('keepup sql', `${kit.io.program} sql`))
-    .action(kit.action((ctx, [text]) => sql(ctx, text!)))
+    .action(
+      kit.action<SqlOptions>((ctx, [text], { at, to, key, erased }) =>
+        sql(ctx, text!, omitUndefined({ at, to, key, erased })),
+      ),
+    )
 }

@@ -28,8 +28,8 @@ new Worker(
   { eval: true, workerData: due, env: {}, execArgv: [] },
 ).unref()
 
-function answer({ data, text, rows }: ToChild): FromChild {
-  const { db, close } = openSql(data)
+function answer({ data, past, text, rows }: ToChild): FromChild {
+  const { db, close } = openSql(data, past)
   try {
     db.exec(`pragma hard_heap_limit = ${HEAP}`)
     db.limits.length = LENGTH

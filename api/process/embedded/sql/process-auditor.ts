@@ -1,13 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Mutex } from '../../../../domain/stream/runtime/concurrency.ts'
+import type { PastTables } from '../../../../projections/index.ts'
 import { Problem } from '../../../operations/problem.ts'
-import type { SqlAuditor, SqlLimits, SqlResult } from '../../../operations/sql/auditor.ts'
+import type { PastState, SqlAuditor, SqlLimits, SqlResult } from '../../../operations/sql/auditor.ts'
+import type { PastTablesFile } from '../open-sql.ts'
 
 /** A question for the child process. */
 export interface ToChild {
   /** The data folder. */
   readonly data: string
+  /** The tables at a past position; absent: the live ones. */
+  readonly past?: PastTablesFile
   readonly text: string
   readonly rows: number
   readonly ms: number
@@ -34,22 +38,29 @@ const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT'
 export class ProcessAuditor implements SqlAuditor {
   readonly dialect = 'sqlite'
   readonly #data: string
+  readonly #past: Pick<PastTables, 'at'>
   readonly #turn = new Mutex()
   #waiting = 0
   #child: ChildProcess | null = null
   #idle: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(data: string) {
+  constructor(data: string, past: Pick<PastTables, 'at'>) {
     this.#data = data
+    this.#past = past
   }
 
-  async ask(text: string, limits: SqlLimits): Promise<SqlResult> {
+  async ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult> {
     if (this.#waiting >= QUEUE)
       throw new Problem('SQL_UNAVAILABLE', `${QUEUE} questions wait for their turn; ask again later`)
     this.#waiting++
     try {
-      return await this.#turn.run(() => this.#ask(text, limits))
+      if (state === undefined) return await this.#turn.run(() => this.#ask(text, limits))
+      const { cursor, erased } = state
+      return await this.#past.at(cursor, ({ path, erasedLater }) => {
+        if (erasedLater > 0 && !erased) throw new Problem('BODY_ERASED', erasedText(erasedLater))
+        return this.#turn.run(() => this.#ask(text, limits, { path, position: cursor.position }))
+      })
     } finally {
       this.#waiting--
     }
@@ -60,7 +71,7 @@ export class ProcessAuditor implements SqlAuditor {
     await this.#end()
   }
 
-  async #ask(text: string, { rows, ms }: SqlLimits): Promise<SqlResult> {
+  async #ask(text: string, { rows, ms }: SqlLimits, past?: PastTablesFile): Promise<SqlResult> {
     if (this.#closed) throw new Problem('SQL_UNAVAILABLE', 'keepup ends here; ask the next process')
     clearTimeout(this.#idle)
     const child = await this.#started()
@@ -72,7 +83,7 @@ export class ProcessAuditor implements SqlAuditor {
     child.ref()
     child.channel?.ref()
     try {
-      child.send({ data: this.#data, text, rows, ms } satisfies ToChild)
+      child.send({ data: this.#data, ...(past && { past }), text, rows, ms } satisfies ToChild)
       const [said] = (await Promise.race([once(child, 'message', { signal }), died])) as [FromChild]
       if ('answer' in said) return said.answer
       throw new Problem(CODES[said.fault.kind], told(said.fault))
@@ -133,6 +144,10 @@ export class ProcessAuditor implements SqlAuditor {
     await gone
   }
 }
+
+const erasedText = (count: number): string =>
+  `the log erased ${count === 1 ? 'the body of one event' : `the bodies of ${count} events`} after this position, so the tables ` +
+  'cannot be as they were; ask with "erased": true (--erased) to have null in place of these texts'
 
 const ended = () => new Problem('SQL_UNAVAILABLE', 'the process that answers in SQL has ended; ask again')
 

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { loginUrl } from '../../../api/process/servers/let-auditors-read.ts'
+import { scramVerifier } from '../../../projections/engine/postgres/scram.ts'
+
+it('the verifier of a password is that of RFC 7677', () => {
+  const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64')
+  expect(scramVerifier('pencil', salt)).toBe(
+    'SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=',
+  )
+})
+
+it.each([
+  ['postgres://keepup:secret@db:5432/agents', 'postgres://asks:word@db:5432/agents'],
+  [
+    'postgres://db/agents?user=keepup&sslmode=require&password=secret',
+    'postgres://asks:word@db/agents?sslmode=require',
+  ],
+  ['postgres://keepup@/agents?host=/run/postgresql', 'postgres://asks:word@/agents?host=/run/postgresql'],
+])('the connection string of a login has nothing of the login of the tables: %s', (postgres, expected) => {
+  expect(loginUrl(postgres, 'asks', 'word')).toBe(expected)
+})
