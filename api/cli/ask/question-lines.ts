@@ -66,7 +66,7 @@ export const parkedLines = (
 interface Going {
   readonly run: Pick<
     Run,
-    'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned' | 'backend' | 'workspace'
+    'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned' | 'backend' | 'workspace' | 'error'
   >
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
@@ -75,9 +75,16 @@ interface Going {
   readonly sessionId?: string | null
 }
 
-/** Whether the process that ran another agent has ended without recording the end. No answer reaches that agent. */
-export const isAgentGone = ({ ungoverned, interrupted }: Pick<Run, 'ungoverned' | 'interrupted'>): boolean =>
-  ungoverned && interrupted === true
+/**
+ * Whether the process that ran another agent was killed. No answer reaches that agent. The next process that owns the data
+ * folder records the end, with an unknown outcome.
+ */
+export const isAgentGone = ({
+  ungoverned,
+  interrupted,
+  error,
+}: Pick<Run, 'ungoverned' | 'interrupted' | 'error'>): boolean =>
+  ungoverned && (interrupted === true || error?.code === 'UNKNOWN_OUTCOME')
 
 /** How to continue the work of another agent whose process is gone. */
 function continueSession(ctx: Context, { run, sessionId }: Pick<Going, 'run' | 'sessionId'>): string {
@@ -88,8 +95,8 @@ function continueSession(ctx: Context, { run, sessionId }: Pick<Going, 'run' | '
     ...(sessionId == null ? [] : ['--extension', quoted(`agent_api.session.resume.v1=${resume}`)]),
   ]
   const todo = sessionId == null ? 'the agent named no session, so start it again with' : 'continue its session with'
-  const end = `only record the end with: ${ctx.command('cancel', run.runId)}`
-  return `the run was interrupted: the process that ran the agent is gone; ${todo} (add the options of this run): ${ctx.command(...words, '"TASK"')}; or ${end}`
+  const end = hasEnded(run.status) ? '' : `; or only record the end with: ${ctx.command('cancel', run.runId)}`
+  return `the run was interrupted: the process that ran the agent is gone; ${todo} (add the options of this run): ${ctx.command(...words, '"TASK"')}${end}`
 }
 
 /** How a run without a driver can continue. */
@@ -111,7 +118,8 @@ export function continueHint(ctx: Context, going: Omit<Going, 'asks'>): string {
  */
 export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
+  if (isAgentGone(run)) return [`  ${continueHint(ctx, going)}`]
   if (hasEnded(run.status)) return []
-  const answers = isAgentGone(run) ? [] : asks.flatMap((ask) => askLines(ctx, ask))
+  const answers = asks.flatMap((ask) => askLines(ctx, ask))
   return run.driving ? answers : [...answers, `  ${continueHint(ctx, going)}`]
 }

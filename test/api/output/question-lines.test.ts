@@ -27,6 +27,13 @@ it('a killed run of another agent is interrupted, and the command that continues
   )
 })
 
+it('a killed run whose end was recorded since still names that command', () => {
+  const ended = { status: 'failed', interrupted: false, error: { code: 'UNKNOWN_OUTCOME', message: 'it was killed' } }
+  const [line] = lines(ended, { sessionId: 's-1' })
+  expect(line).toMatch(/was interrupted.*continue its session with.*"id":"s-1".* "TASK"$/)
+  expect(lines({ ...ended, error: { code: 'EXITED', message: '1' } })).toEqual([])
+})
+
 it.each([
   [{ driving: true, interrupted: false }, /^ {2}edit waits for approval/],
   [{ interrupted: null }, /another process may run the agent/],
