@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { ModelError } from '../../domain/calls/errors.ts'
 import { issueText } from '../../domain/log/issues.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
@@ -77,7 +78,7 @@ const SOURCES: Readonly<Record<ProviderId, readonly string[]>> = {
 export function createModels(options: ModelsOptions): ModelRegistry {
   const entries = new Map(parseEntries(options.models ?? []).map((entry) => [entry.id, entry]))
   const read = (name: string) => options.env[name]?.trim() || null
-  const made = new Map<string, ModelProvider>()
+  const made = new Map<string, { readonly provider: ModelProvider; readonly stamp: string | null }>()
 
   function info(id: string): ModelInfo {
     const { provider, name } = splitModelId(id)
@@ -116,9 +117,10 @@ export function createModels(options: ModelsOptions): ModelRegistry {
       return value === null ? [] : [{ name, value }]
     })
 
+  const isNamedScript = (name: string) => options.scripts !== undefined && Object.hasOwn(options.scripts, name)
+
   function scriptOf(name: string) {
-    const script = options.scripts && Object.hasOwn(options.scripts, name) ? options.scripts[name] : undefined
-    return script === undefined ? loadScript(name, options.dataFolder) : parseScript(script, name)
+    return isNamedScript(name) ? parseScript(options.scripts![name], name) : loadScript(name, options.dataFolder)
   }
 
   /** Distinguishes keys and servers of a provider. 32 bits of a hash do not reveal the key. */
@@ -134,8 +136,12 @@ export function createModels(options: ModelsOptions): ModelRegistry {
       const { name } = splitModelId(id)
       // Each script, and each provider of the program, is a separate one. Network providers are shared with their connections.
       const key = provider === 'scripted' || provider === 'own' ? `${provider}:${name}` : provider
-      const shared = made.get(key) ?? make(provider, name)
-      made.set(key, shared)
+      const before = made.get(key)
+      const stamp = provider === 'scripted' && !isNamedScript(name) ? stampOf(name) : null
+      // A script whose file is gone stays loaded for the runs that use it.
+      const isFresh = before !== undefined && (stamp === null || stamp === before.stamp)
+      const shared = isFresh ? before.provider : make(provider, name)
+      made.set(key, { provider: shared, stamp: stamp ?? before?.stamp ?? null })
       return {
         id: shared.id,
         call: (request, how) => shared.call({ ...request, model: splitModelId(request.model).name }, how),
@@ -158,6 +164,12 @@ export function createModels(options: ModelsOptions): ModelRegistry {
     knownSecrets: () => keys().flatMap(({ value }) => (unhidableKey(value) === null ? [value] : [])),
     unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidableKey(value) === null ? [] : [name])),
   }
+}
+
+/** Changes with the content of a file. Null: there is no file. */
+function stampOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat === undefined ? null : `${stat.ino}:${stat.mtimeNs}:${stat.size}`
 }
 
 function parseEntries(values: readonly unknown[]): ModelEntry[] {

@@ -1,4 +1,4 @@
-import { formsOf, unhidable } from '../../domain/secrets/forms.ts'
+import { formsOf, invalidSecret } from '../../domain/secrets/forms.ts'
 import { reference } from '../../domain/secrets/redactor.ts'
 
 /** Values of variables and settings. The vault refers to them by name and never stores them. */
@@ -28,7 +28,7 @@ export function heldValues(
   const valuesOf = (name: string): string[] => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined
     const all = name === SETTINGS ? settings : value === undefined ? [] : [value, value.trim()]
-    return [...new Set(all)].filter((one) => unhidable(one) === null)
+    return [...new Set(all)].filter((one) => invalidSecret(one) === null)
   }
   const texts = new Map<string, Map<string, string>>()
   /** Texts with their names, the longest first: of the secret names, or of all variables. */

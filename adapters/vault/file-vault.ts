@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Vault } from '../../domain/ports/index.ts'
-import { unhidable } from '../../domain/secrets/forms.ts'
+import { invalidSecret, unhidable } from '../../domain/secrets/forms.ts'
 import { Mutex } from '../../domain/stream/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
@@ -35,9 +35,9 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
  * Checks a vault without making anything. Throws VaultError as {@link openVault} does, and where a record cannot be
- * decrypted.
+ * decrypted. Returns the names of the secrets that redaction does not hide; see {@link unhidable}.
  */
-export async function checkVault(dataFolder: string, keys: KeySource = systemKeys()): Promise<void> {
+export async function checkVault(dataFolder: string, keys: KeySource = systemKeys()): Promise<string[]> {
   const files = vaultFiles(dataFolder)
   refuseLostVault(dataFolder, [files.key, files.references])
   const ring = new KeyRing(dataFolder, keys, files.key, readKeys(keys))
@@ -45,6 +45,9 @@ export async function checkVault(dataFolder: string, keys: KeySource = systemKey
   if (key !== null) refuseOther(dataFolder, key.bytes)
   checkPrivate(files.references)
   await refuseOlder(dataFolder, () => checkEncrypted(files, ring))
+  return Object.entries(await readRecords(files.secrets))
+    .filter(([name, sealed]) => name !== CHANGES && unhidable(decrypted(ring, sealed, PURPOSE.secret(name))) !== null)
+    .map(([name]) => name)
 }
 
 /** Removes the temporary files of killed processes. Takes the lock only where there are any. */
@@ -191,7 +194,7 @@ function refuseInvalid(name: string, value: string): void {
   if (!NAME.test(name)) {
     throw new VaultError('SECRET_INVALID', `${JSON.stringify(name)} is no name for a secret; use letters, digits and _`)
   }
-  const fault = unhidable(value)
+  const fault = invalidSecret(value)
   if (fault !== null)
     throw new VaultError('SECRET_INVALID', `the value of ${name} could not be hidden: ${fault}; use another one`)
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type FileLock, tryHold } from '../files/exclusive.ts'
+import { liesIn } from '../files/inside.ts'
 import { WorkspaceError } from './error.ts'
 
 export type WorkspaceLock = FileLock
@@ -9,15 +10,41 @@ export type WorkspaceLock = FileLock
 /**
  * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on a separate database in the
  * data folder, so it always ends with the process. `runId`: the run that owns the lock, named in the errors of others.
- * Throws WorkspaceError WORKSPACE_BUSY if another run or process has the lock.
+ * Throws WorkspaceError WORKSPACE_BUSY if another run or process has the lock, or another run has the lock of a folder
+ * inside this one or around it.
  */
 export function lockWorkspace(path: string, dataFolder: string, runId: string | null): WorkspaceLock {
   const real = realPath(path)
   const file = lockFile(real, dataFolder)
   const held = tryHold(file)
-  if (held === null) throw busy(real, holderOf(file), runId)
-  tellHolder(file, runId ?? '')
-  return held
+  if (held === null) throw busy(real, holderOf(file)?.runId ?? null, runId)
+  // Name this folder before looking for others: of two runs that lock nested folders at once, at least one sees the other.
+  tellHolder(file, { runId, path: real })
+  const release = () => {
+    rmSync(holderFile(file), { force: true })
+    held.release()
+  }
+  const nested = nestedHolder(real, dataFolder, runId)
+  if (nested === null) return { release }
+  release()
+  throw busy(nested.path, nested.runId, null)
+}
+
+/** A run of other folders inside a real path or around it. Null: none, or only `runId` itself. */
+function nestedHolder(real: string, dataFolder: string, runId: string | null): Holder | null {
+  const folder = locksFolder(dataFolder)
+  for (const name of readdirSync(folder).filter((one) => one.endsWith(HOLDER))) {
+    const file = join(folder, name.slice(0, -HOLDER.length))
+    const holder = holderOf(file)
+    if (holder === null || holder.path === real || (runId !== null && holder.runId === runId)) continue
+    if (!liesIn(real, holder.path) && !liesIn(holder.path, real)) continue
+    const free = tryHold(file)
+    if (free === null) return holder
+    // The process of the holder was killed.
+    rmSync(holderFile(file), { force: true })
+    free.release()
+  }
+  return null
 }
 
 function busy(real: string, holder: string | null, runId: string | null): WorkspaceError {
@@ -28,27 +55,41 @@ function busy(real: string, holder: string | null, runId: string | null): Worksp
   return new WorkspaceError('WORKSPACE_BUSY', said)
 }
 
-/**
- * The file with the id of the lock's run. It is separate from the lock, because no other process can read a locked
- * database.
- */
-const holderFile = (file: string): string => `${file}.run`
+interface Holder {
+  readonly runId: string | null
+  readonly path: string
+}
 
-function tellHolder(file: string, runId: string): void {
+const HOLDER = '.run'
+
+/**
+ * The file with the run and the folder of a lock. It is separate from the lock, because no other process can read a
+ * locked database.
+ */
+const holderFile = (file: string): string => `${file}${HOLDER}`
+
+function tellHolder(file: string, holder: Holder): void {
   try {
-    writeFileSync(holderFile(file), runId, { mode: 0o600 })
+    writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
   } catch {
     // The lock works without a name. A missing name is better than a wrong one.
     rmSync(holderFile(file), { force: true })
   }
 }
 
-function holderOf(file: string): string | null {
-  return existsSync(holderFile(file)) ? readFileSync(holderFile(file), 'utf8') || null : null
+/** Null: no process has written the file, or has written only a part of it. */
+function holderOf(file: string): Holder | null {
+  try {
+    return JSON.parse(readFileSync(holderFile(file), 'utf8')) as Holder
+  } catch {
+    return null
+  }
 }
 
+const locksFolder = (dataFolder: string): string => join(dataFolder, 'locks')
+
 const lockFile = (real: string, dataFolder: string): string =>
-  join(dataFolder, 'locks', `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.db`)
+  join(locksFolder(dataFolder), `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.db`)
 
 /** The nearest folder at or above a real path in which runs of this data folder have worked; null if there is none. */
 export function workspaceAround(path: string, dataFolder: string): string | null {

@@ -10,6 +10,7 @@ def require(fact, message):
 def plain(text): return ascii(text)[1:-1]
 def why(error): return f'{error.args[0]} is missing' if isinstance(error, KeyError) else str(error)
 def sha256(data): return hashlib.sha256(data).digest()
+def unhex(text): return require(re.fullmatch('[0-9a-f]{64}', text), 'not 64 hex digits: ' + text) or bytes.fromhex(text)
 def encode(data): return base64.b64encode(data).decode()
 def decode(text):
     require(encode(base64.b64decode(text, validate=True)) == text, 'base64 with stray bits')
@@ -115,7 +116,7 @@ def check_proof(text, policy, digest=None):
     require(match, 'not a .tlog-proof')
     extra, index, proof = decode(match[1] or ''), int(match[2]), [decode(line) for line in match[3].split('\n')[1:]]
     size, root = open_checkpoint(checkpoint, policy)
-    event = bytes.fromhex(digest) if digest else sha256(extra)
+    event = unhex(digest) if digest else sha256(extra)
     require(is_included(index, size, sha256(b'\0' + event), proof, root), 'it does not place the event in the log')
     header = extra[32:].decode('utf8', 'replace') if event == sha256(extra) else ''
     print('included: event', index, 'of', size, plain(header))
@@ -135,8 +136,7 @@ def check_event(event, heads, names, said, shown):
     (last, before, _), heads[stream] = heads.get(stream, (-1, '0' * 64, 0)), (revision, event['hash'], event['index'])
     if revision != last + 1: before = event.get('previous')
     require(revision > last and before, 'the event before it is missing')
-    sealed = sha256(bytes.fromhex(before) + canonical(header)).hex()
-    require(len(before) == 64 and sealed == event['hash'], 'its hash does not follow from it')
+    require(sha256(unhex(before) + canonical(header)).hex() == event['hash'], 'its hash does not follow from it')
     salt, body, digest = decode(event['salt'] or ''), decode(event['body'] or ''), header['body']['hash']
     blob = digest
     if 'absent' in event:
@@ -162,7 +162,7 @@ def check_pack(names, load, policy):
             name += f", event {event['index']} ({event['header']['stream']}@{event['header']['revision']})"
             before, last = last, (event['index'], event['position'])
             require(last[0] > before[0] and last[1] > before[1], 'it is out of order')
-            leaves.append((last[0], sha256(b'\0' + bytes.fromhex(event['hash']))))
+            leaves.append((last[0], sha256(b'\0' + unhex(event['hash']))))
             check_event(event, heads, names, said, shown)
         except Exception as error: faults.append(f'{name}: {why(error)}')
     for name in names:

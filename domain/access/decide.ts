@@ -70,7 +70,12 @@ export type AccessCommand =
   | { readonly kind: 'grant'; readonly principal: string; readonly role: Role }
   | { readonly kind: 'take'; readonly principal: string; readonly role: Role }
   /** Two ids belong to one person, or no longer do. Removed principals can be linked: facts still name them. */
-  | { readonly kind: 'link' | 'unlink'; readonly principal: string; readonly other: string }
+  | {
+      readonly kind: 'link' | 'unlink'
+      readonly principal: string
+      readonly other: string
+      readonly reason?: string | undefined
+    }
   | { readonly kind: 'create_key'; readonly principal: string; readonly key: NewKey }
   | { readonly kind: 'revoke_key'; readonly key: string; readonly reason: string | null }
   /** Records a new principal and new claims. Records nothing for a subject without a role. */
@@ -158,19 +163,21 @@ export function decideAccess(
       return emit('role_taken', { principal, role })
     }
     case 'link': {
-      const { principal, other } = command
+      const { principal, other, reason } = command
       mustHaveExisted(state, principal)
       mustHaveExisted(state, other)
       if (principal === other)
         throw new StreamError('LINK_INVALID', `${principal} is one id; name another id of the same person`, {
           why: 'invalid',
         })
-      if (!linksOf(state, principal).includes(other)) emit('principals_linked', { principal, other })
+      if (!linksOf(state, principal).includes(other))
+        emit('principals_linked', { principal, other, ...(reason !== undefined && { reason }) })
       return
     }
     case 'unlink': {
-      const { principal, other } = command
-      if (linksOf(state, principal).includes(other)) emit('principals_unlinked', { principal, other })
+      const { principal, other, reason } = command
+      if (linksOf(state, principal).includes(other))
+        emit('principals_unlinked', { principal, other, ...(reason !== undefined && { reason }) })
       return
     }
     case 'create_key': {

@@ -51,8 +51,8 @@ export const accessBodies = {
   role_granted: z.strictObject({ principal: PrincipalId, role: z.enum(ROLES) }),
   role_taken: z.strictObject({ principal: PrincipalId, role: z.enum(ROLES) }),
   /** Two ids belong to one person, so the duties of one are the duties of both. `recovery`: the owner of the data folder. */
-  principals_linked: z.strictObject({ principal: PrincipalId, other: PrincipalId }),
-  principals_unlinked: z.strictObject({ principal: PrincipalId, other: PrincipalId }),
+  principals_linked: z.strictObject({ principal: PrincipalId, other: PrincipalId, reason: z.string().optional() }),
+  principals_unlinked: z.strictObject({ principal: PrincipalId, other: PrincipalId, reason: z.string().optional() }),
   /** `hash`: hex SHA-256 of the key's secret. `rights`: the key gives only these; null: all rights of the principal. */
   key_created: z.strictObject({
     key: KeyId,

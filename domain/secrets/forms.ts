@@ -1,28 +1,49 @@
-/** Minimum length of a secret, in characters. Shorter values cannot be distinguished from ordinary text. */
+/** Minimum length of a secret, in characters. Shorter values are refused. */
 export const MIN_SECRET_LENGTH = 4
 
-/**
- * Says why a value cannot be hidden; null when it can. Setting a secret, granting it to a run and redaction all use
- * this check. The text never contains the value.
- */
-export function unhidable(value: string): string | null {
+/** Minimum length of a value that is hidden, in characters. Shorter values also occur in ordinary texts. */
+const MIN_HIDDEN_LENGTH = 8
+
+/** Words of at least {@link MIN_HIDDEN_LENGTH} letters that people write in place of a password or a key. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(
+  (
+    'password passphrase passwords changeme changethis placeholder username undefined anonymous administrator ' +
+    'localhost database postgres postgresql production development disabled required optional redacted ' +
+    'notneeded notrequired notused nosecret nopassword noauth nokey example yourpassword yoursecret ' +
+    'yourkey yourapikey yourtoken mypassword mysecret secretkey secretvalue apikeyhere testtest testpassword testsecret'
+  ).split(' '),
+)
+
+/** Says why a value cannot be a secret; null when it can. The text never contains the value. */
+export function invalidSecret(value: string): string | null {
   if (!value.isWellFormed()) return 'it is no well-formed text'
   if (value.trim().length < MIN_SECRET_LENGTH)
     return `shorter than ${MIN_SECRET_LENGTH} characters it cannot be told from ordinary text`
   return 'secret:ku_'.includes(value) ? 'it cannot be told from what stands in its place' : null
 }
 
-/** The least characters of a provider's key. A shorter key is a placeholder for a server without keys. */
-const MIN_KEY_LENGTH = 8
-/** Words that stand in for a key where a server asks for none, such as `placeholder` or `not-needed`. */
+/**
+ * Says why a value cannot be hidden; null when it can. Redaction does not hide a short value or an ordinary word, because
+ * they also occur in texts without the secret. A start that grants such a value is refused. The text never contains the
+ * value.
+ */
+export function unhidable(value: string): string | null {
+  const fault = invalidSecret(value)
+  if (fault !== null) return fault
+  const text = value.trim()
+  if (text.length < MIN_HIDDEN_LENGTH)
+    return `shorter than ${MIN_HIDDEN_LENGTH} characters it cannot be told from ordinary text`
+  return PLACEHOLDERS.has(text.toLowerCase().replace(/[-_ ]/g, '')) ? ORDINARY_WORD : null
+}
+
+const ORDINARY_WORD = 'as an ordinary word it cannot be told from ordinary text'
+
+/** Words in place of a key for a server without keys, such as `placeholder` or `not-needed`. */
 const WORDS = /^(?=.{1,24}$)[a-z]+(?:[-_ ][a-z]+)*$/i
 
-/** As {@link unhidable}, of a provider's key: a word in its place would hide this word in every text. */
-export function unhidableKey(value: string): string | null {
-  const short = value.trim().length < MIN_KEY_LENGTH
-  if (!short && !WORDS.test(value.trim())) return unhidable(value)
-  return `${short ? `shorter than ${MIN_KEY_LENGTH} characters` : 'as an ordinary word'} it cannot be told from ordinary text`
-}
+/** As {@link unhidable}, of a provider's key, which is never made of words alone. */
+export const unhidableKey = (value: string): string | null =>
+  unhidable(value) ?? (WORDS.test(value.trim()) ? ORDINARY_WORD : null)
 
 /** Minimum length of a part of a longer base64 text. Shorter parts could match ordinary words. */
 const MIN_EMBEDDED = 8

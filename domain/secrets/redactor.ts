@@ -2,7 +2,7 @@ import { ToolError } from '../calls/errors.ts'
 import { NAMED_VALUES } from '../calls/named-values.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { compilePattern } from './compile-pattern.ts'
-import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
+import { formsOf, invalidSecret, MIN_SECRET_LENGTH } from './forms.ts'
 import { isSecretKey, secretValuesInJson } from './key-names.ts'
 import { findShapes, pendingShape } from './known-secret-shapes.ts'
 import { type KnownTexts, knownTexts } from './known-values.ts'
@@ -202,7 +202,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
 }
 
 function refuseUnhidable(value: string): void {
-  const fault = unhidable(value)
+  const fault = invalidSecret(value)
   if (fault !== null) throw new RangeError(`a secret cannot be hidden: ${fault}; use another one`)
 }
 

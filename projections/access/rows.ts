@@ -35,11 +35,10 @@ export function accessChanges({ header, event }: Projected<AccessEvent>): Change
     }
     case 'principals_linked':
     case 'principals_unlinked': {
-      const { principal, other } = event.body
+      const { principal, other, reason = null } = event.body
       const change = event.type === 'principals_linked' ? 'linked' : 'unlinked'
-      return [
-        put('principal_links', { revision }, { access, principal, other, change, changed_at: at, changed_by: by }),
-      ]
+      const columns = { access, principal, other, change, changed_at: at, changed_by: by, reason }
+      return [put('principal_links', { revision }, columns)]
     }
     case 'roles_claimed': {
       const { principal, issuer, audience, roles, issuedAt } = event.body

@@ -51,6 +51,7 @@ export const accessTables = {
       change: 'text!',
       changed_at: 'text!',
       changed_by: 'text!',
+      reason: 'text',
       incomplete_from: 'integer',
     },
     key: ['revision'],

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { catalogInfo, catalogue, ModelEntry } from '../../adapters/models/catalog.ts'
 import { bindsThinking } from '../../adapters/models/claude.ts'
@@ -5,6 +7,7 @@ import { toModelError } from '../../adapters/models/failures.ts'
 import { createModels } from '../../adapters/models/registry.ts'
 import { cost } from '../../domain/tree/money.ts'
 import { ModelInfo } from '../../domain/tree/spec.ts'
+import { tempFolder } from '../support/folders.ts'
 import { start, stop, streamEvents, textBlock } from '../support/models/anthropic-wire.ts'
 import { never, request } from '../support/models/model-request.ts'
 import { delta, finish, streamChunks } from '../support/models/openai-wire.ts'
@@ -168,6 +171,22 @@ describe('which provider serves a model', () => {
       expect([models.knownSecrets(), models.unhidableKeys()]).toEqual([[], ['OPENAI_API_KEY']])
     },
   )
+
+  test('a script is read again after its file changed, and stays loaded when the file is gone', async () => {
+    const path = join(tempFolder(), 'script.json')
+    const models = createModels({ env })
+    const write = (text: string) => writeFileSync(path, JSON.stringify({ script: 1, turns: [{ text }] }))
+    const said = async () => {
+      const { content } = await models.provider(`scripted:${path}`).call(request({}), { signal: never() })
+      return JSON.stringify(content)
+    }
+    write('one')
+    expect(await said()).toContain('one')
+    write('another')
+    expect(await said()).toContain('another')
+    rmSync(path)
+    expect(await said()).toContain('another')
+  })
 
   test('the prefix is not sent, and the base URL of the environment is used', async () => {
     server = await loopback((res, { path }) =>

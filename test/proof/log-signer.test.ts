@@ -271,6 +271,31 @@ test('a machine without the key compares the leaves after the last head with the
   expect(reads).toBe(1)
 })
 
+test('a last head with a wrong signature is named as damage, and no head follows it until a loss is accepted', async () => {
+  await using world = await signedLog()
+  await world.write(20)
+  const { note, size } = await world.signer.sign()
+  await world.close(true)
+  const db = new DatabaseSync(world.tree)
+  db.exec('drop trigger heads_no_update')
+  // The root of another tree under the signature of this one.
+  const forged = note.replace(/^(.*\n.*\n).{44}/, `$1${base64(new Uint8Array(32))}`)
+  db.prepare('update heads set note = ? where size = ?').run(forged, size)
+  db.close()
+  await world.restart({ killed: true })
+  await world.write(5)
+  await expect(world.signer.sign()).rejects.toMatchObject({
+    code: 'HEAD_DAMAGED',
+    message: expect.stringMatching(
+      /^the last signed head, of \d+ events of example\.org\/log, was altered.*restore the heads/,
+    ),
+  })
+  expect(await world.store.heads(0, 9)).toHaveLength(1)
+  await world.accept()
+  await world.signer.sign()
+  expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
+})
+
 test('the stored tree stays while the log contradicts its head: a loss is compared with it', async () => {
   await using world = await signedLog()
   await world.write(50)

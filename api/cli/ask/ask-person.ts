@@ -52,7 +52,9 @@ export function asks(approval: Omit<z.infer<typeof Approval>, 'arguments' | 'sec
     return oneLine(`${approval.toolName} asked${from}: ${approval.reason}; ${approval.state}${by}`)
   }
   const several = approval.needed > 1 ? `; ${oneLine(approvalCount(approval))}` : ''
-  return `${approval.toolName} asks${from}: ${approval.reason}${several} (until ${approval.expiresAt}; then it counts as refused)`
+  // A question of another agent has no expiry.
+  const expiry = approval.expiresAt === '' ? '' : ` (until ${approval.expiresAt}; then it counts as refused)`
+  return `${approval.toolName} asks${from}: ${approval.reason}${several}${expiry}`
 }
 
 type Shown = z.infer<typeof ApprovalDetail>['preview']

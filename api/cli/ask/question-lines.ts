@@ -4,7 +4,7 @@ import { hasEnded } from '../../operations/runs/drive-end.ts'
 import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
 import { visible } from '../../operations/text/visible-text.ts'
 import type { Context } from '../context.ts'
-import { oneLine, truncateToWidth } from '../output/text.ts'
+import { oneLine, quoted, truncateToWidth } from '../output/text.ts'
 
 const WIDTH = 200
 
@@ -64,19 +64,50 @@ export const parkedLines = (
       ]
 
 interface Going {
-  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned'>
+  readonly run: Pick<
+    Run,
+    'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned' | 'backend' | 'workspace' | 'error'
+  >
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
   readonly workersDrive: boolean
+  /** The session of another agent. Null or absent: not known. */
+  readonly sessionId?: string | null
+}
+
+/**
+ * Whether the process that ran another agent was killed. No answer reaches that agent. The next process that owns the data
+ * folder records the end, with an unknown outcome.
+ */
+export const isAgentGone = ({
+  ungoverned,
+  interrupted,
+  error,
+}: Pick<Run, 'ungoverned' | 'interrupted' | 'error'>): boolean =>
+  ungoverned && (interrupted === true || error?.code === 'UNKNOWN_OUTCOME')
+
+/** How to continue the work of another agent whose process is gone. */
+function continueSession(ctx: Context, { run, sessionId }: Pick<Going, 'run' | 'sessionId'>): string {
+  const resume = JSON.stringify({ selector: 'id', id: sessionId })
+  const words = [
+    ...['run', '--agent', run.backend ?? 'KIND'],
+    ...(run.workspace === null ? [] : ['--workspace', quoted(run.workspace)]),
+    ...(sessionId == null ? [] : ['--extension', quoted(`agent_api.session.resume.v1=${resume}`)]),
+  ]
+  const todo = sessionId == null ? 'the agent named no session, so start it again with' : 'continue its session with'
+  const end = hasEnded(run.status) ? '' : `; or only record the end with: ${ctx.command('cancel', run.runId)}`
+  return `the run was interrupted: the process that ran the agent is gone; ${todo} (add the options of this run): ${ctx.command(...words, '"TASK"')}${end}`
 }
 
 /** How a run without a driver can continue. */
-export function continueHint(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
+export function continueHint(ctx: Context, going: Omit<Going, 'asks'>): string {
+  const { run, missingTools, workersDrive } = going
+  if (isAgentGone(run)) return continueSession(ctx, going)
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
-  if (run.ungoverned && run.interrupted === true)
-    return `the process that ran the agent is gone; record that with: ${ctx.command('cancel', run.runId)}, then continue its session in a new run (api/docs/agents.md, "Go on")`
-  if (run.ungoverned) return `another process runs the agent; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (run.ungoverned && run.interrupted === null)
+    return `another process may run the agent; if it is gone, the next process that starts records the end; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (run.ungoverned) return `the agent works; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
 }
@@ -87,6 +118,7 @@ export function continueHint(ctx: Context, { run, missingTools, workersDrive }: 
  */
 export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
+  if (isAgentGone(run)) return [`  ${continueHint(ctx, going)}`]
   if (hasEnded(run.status)) return []
   const answers = asks.flatMap((ask) => askLines(ctx, ask))
   return run.driving ? answers : [...answers, `  ${continueHint(ctx, going)}`]

@@ -76,11 +76,13 @@ export async function checkToken(folder: string): Promise<Finding> {
   return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
 }
 
-/** Reports only a fault. Without its vault, nothing starts. */
+/** Reports only faults. Without its vault, nothing starts. */
 export async function vaultFault(folder: string, keys?: KeySource): Promise<Finding[]> {
   try {
-    await checkVault(folder, keys)
-    return []
+    const names = await checkVault(folder, keys)
+    if (names.length === 0) return []
+    const found = `not hidden in records: ${names.join(', ')}; the values are too short, or ordinary words`
+    return [bad('warning', 'secrets', found, 'set longer values with keepup secrets set NAME; no run is given these')]
   } catch (error) {
     const [found = '', ...todo] = message(error).split('; ')
     return [bad('broken', 'vault', found, todo.join('; '))]

@@ -45,10 +45,12 @@ function streamLines({
 type Accepted = z.infer<typeof AcceptedLoss>
 
 /** An accepted loss as text: who accepted it, when and why, and the calls left in doubt. */
-export function acceptedLines({ by, at, reason, streams, vanished, unreadable, gaps }: Accepted): string[] {
+export function acceptedLines({ by, at, reason, kept, streams, vanished, unreadable, gaps }: Accepted): string[] {
   const why = reason === null ? 'no reason was given' : oneLine(reason)
+  const tree = `the log kept ${counted(kept ?? 0, 'event')} of the signed tree; heads of more events are superseded`
   return [
     `a loss of the log was accepted by ${oneLine(by.id)} at ${at}: ${why}`,
+    ...(kept === undefined ? [] : [`  ${tree}`]),
     ...streams.flatMap(({ agentId, revision, calls, unlisted, nanoDollars }) => [
       `  ${agentId}: ${seenUpTo(revision)}, ${counted(calls.length, 'call')} and ${moneyOf(nanoDollars)} in doubt`,
       ...callLines(calls),

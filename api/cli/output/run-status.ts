@@ -10,8 +10,8 @@ export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>):
 export function statusOf(run: Standing): string {
   const { status, waiting } = run
   if (run.error?.code === 'CANCELLED') return 'cancelled'
-  if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
   if (run.interrupted === true) return 'interrupted'
+  if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
   if (status === 'completed' && run.unmetGates.length > 0) return 'completed, unmet gates'
   return run.driving && status !== 'completed' && status !== 'failed' ? `${status}, at work` : status
 }

@@ -125,17 +125,17 @@ export const ACCESS_OPERATIONS = [
     summary: 'Say that two ids belong to one person: separation of duties and several approvers then count one person',
     input: { params: schema.PrincipalParam, headers, body: schema.LinkPrincipals },
     ...changed,
-    run: (s, { params: { principal }, body: { by, other } }, caller) =>
-      changeAccess(s, { kind: 'link', principal, other }, caller, by),
+    run: (s, { params: { principal }, body: { by, other, reason } }, caller) =>
+      changeAccess(s, { kind: 'link', principal, other, reason }, caller, by),
   }),
   operation({
     ...{ name: 'unlinkPrincipals', http: 'POST /v1/access/principals/{principal}/unlink', ...write },
     summary: 'Say that two linked ids belong to two people. Nobody may unlink their own id',
     input: { params: schema.PrincipalParam, headers, body: schema.LinkPrincipals },
     ...changed,
-    async run(s, { params: { principal }, body: { by, other } }, caller) {
+    async run(s, { params: { principal }, body: { by, other, reason } }, caller) {
       await mustNotUnlinkOwn(s, principal, caller)
-      return changeAccess(s, { kind: 'unlink', principal, other }, caller, by)
+      return changeAccess(s, { kind: 'unlink', principal, other, reason }, caller, by)
     },
   }),
   operation({

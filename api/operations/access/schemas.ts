@@ -39,7 +39,11 @@ export const AddPrincipal = z
 export const RemovePrincipal = z.strictObject({ reason: Reason, by: By.optional() }).meta({ id: 'RemovePrincipal' })
 export const ChangeRole = z.strictObject({ role: z.enum(ROLES), by: By.optional() }).meta({ id: 'ChangeRole' })
 export const LinkPrincipals = z
-  .strictObject({ other: PrincipalId.meta({ description: 'Another id of the same person' }), by: By.optional() })
+  .strictObject({
+    other: PrincipalId.meta({ description: 'Another id of the same person' }),
+    reason: Reason,
+    by: By.optional(),
+  })
   .meta({ id: 'LinkPrincipals' })
 export const CreateKey = z.strictObject({ ...NewKeyMembers, by: By.optional() }).meta({ id: 'CreateKey' })
 export const RevokeKey = z.strictObject({ reason: Reason, by: By.optional() }).meta({ id: 'RevokeKey' })

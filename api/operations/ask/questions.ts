@@ -409,16 +409,20 @@ order by recorded_at desc`,
   ),
   asked(
     'rights',
-    'Which roles were granted, taken, or claimed by an issuer, and who was removed',
+    'Which roles were granted, taken, or claimed by an issuer, which ids were linked as one person, and who was removed',
     [PERSON, FROM, TO],
     `select * from (
-  select changed_at as at, principal, role, change, changed_by, 'access-' || access || '@' || revision as event from role_changes
+  select changed_at as at, principal, role, null as other, change, changed_by, null as reason,
+    'access-' || access || '@' || revision as event from role_changes
   union all
-  select claimed_at, principal, roles, 'claimed', issuer, 'access-' || access || '@' || revision from role_claims
+  select claimed_at, principal, roles, null, 'claimed', issuer, null, 'access-' || access || '@' || revision from role_claims
   union all
-  select removed_at, principal, null, 'removed', removed_by, 'access-' || access || '@' || revision from principals
+  select changed_at, principal, null, other, change, changed_by, reason, 'access-' || access || '@' || revision
+  from principal_links
+  union all
+  select removed_at, principal, null, null, 'removed', removed_by, reason, 'access-' || access || '@' || revision from principals
   where removed_at is not null) as changes
-where ${by('principal')} and ${within('at')}
+where (${by('principal')} or ${by('other')}) and ${within('at')}
 order by at desc`,
   ),
   asked(

@@ -30,12 +30,12 @@ export async function acceptedLosses(stores: Stores, agentIds?: readonly string[
   )
   const concerned = agentIds && new Set(agentIds.map(agentStream))
   return recorded.flatMap(({ event, loss }) => {
-    const { id, end, vanished, unreadable = [], gaps, reason = null } = loss
+    const { id, end, kept, vanished, unreadable = [], gaps, reason = null } = loss
     const streams = (inStreams.get(id) ?? []).map(({ id: _, ...stream }) => stream)
     const named = [...vanished, ...unreadable].some(({ stream }) => concerned?.has(stream))
     if (concerned !== undefined && streams.length === 0 && !named) return []
     const { actor: by, timestamp: at } = event.header
-    return [{ id, by, at, reason, end, vanished, unreadable, gaps, streams }]
+    return [{ id, by, at, reason, end, ...(kept !== undefined && { kept }), vanished, unreadable, gaps, streams }]
   })
 }
 

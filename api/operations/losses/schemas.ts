@@ -61,6 +61,10 @@ export const AcceptedLoss = z
     at: z.string().meta({ description: 'ISO 8601' }),
     reason: z.string().nullable(),
     end: z.int().meta({ description: 'Position of the last event that was left' }),
+    kept: z.int().optional().meta({
+      description:
+        'The first events of the signed tree that the log still had; heads of more events are superseded. Absent: no tree was compared',
+    }),
     streams: z
       .array(
         z.strictObject({

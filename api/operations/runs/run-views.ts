@@ -4,7 +4,7 @@ import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
-import type { RunRow } from '../read-model.ts'
+import type { ParkedRow, RunRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
 import { hasEnded } from './drive-end.ts'
 import { unread } from './missing-run.ts'
@@ -32,12 +32,24 @@ export async function listRuns(s: Services, query: z.output<typeof RunQuery>, op
     throw new Problem('FORBIDDEN', 'text: the right bodies.read is needed to search the texts of runs')
   const { position, value } = await s.read.runs(omitUndefined(query))
   const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
+  const { limit: _, ...filters } = omitUndefined(query)
   return {
     position,
+    damaged: Object.keys(filters).length === 0 ? await damagedRuns(s) : {},
     runs: value.runs.map((row) => runView(s, row, sizes)).map((run) => (texts ? run : withoutTexts(run))),
     next: value.next,
   }
 }
+
+/** Runs without a row in the tables, because their first event cannot be read, by their id. */
+async function damagedRuns({ read }: Pick<Services, 'read'>) {
+  const parked = await read.parked()
+  const isRun = ({ stream, runId, revision }: ParkedRow) =>
+    revision === 0 && RUN_KINDS.some((kind) => stream === kind + runId)
+  return Object.fromEntries(parked.filter(isRun).map((one) => [one.runId, one]))
+}
+
+const RUN_KINDS = ['agent-', 'external-']
 
 /** A run, its tree of agents and totals. Rejects with 404, and with `RUN_PARKED` where the tables cannot read it. */
 export async function runDetail(s: Services, runId: string, options: RequestOptions) {
@@ -70,7 +82,9 @@ export async function runTree(s: Services, runId: string) {
 
 function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): Run {
   const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
-  const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && (row.turn > 0 || row.ungoverned)
+  // The question of another agent ends with its process; a question of keepup's own agent stays open without one.
+  const isIdle = row.ungoverned || (row.waiting.length === 0 && row.turn > 0)
+  const idle = isIdle && !hasEnded(row.status) && !driving
   // On servers the drivers of other processes are not known. A reported run has no driver.
   const interrupted = row.backend === OTLP ? false : idle && s.workSubscription !== null ? null : idle
   const { open } = s.losses

@@ -133,6 +133,7 @@ export const AgentNode = z
     turn: count,
     step: count,
     code: z.string().nullable().meta({ description: 'Of one that failed' }),
+    unmetGates: z.array(z.string()).readonly().meta({ description: 'Quality gates that did not hold at its end' }),
     unreached: z.boolean().meta({
       description: 'Its parent has gone on without it: it could not be read, or did not end in time',
     }),
@@ -167,7 +168,17 @@ export const RunTree = z
   .meta({ id: 'RunTree' })
 export type RunTree = z.infer<typeof RunTree>
 
-export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
+export const RunList = z
+  .strictObject({
+    position: Position,
+    runs: z.array(Run),
+    damaged: z.record(z.string(), Parked).readonly().meta({
+      description:
+        'Runs that are not in `runs`, because their first event cannot be read, by their id. Only on the first page without filters',
+    }),
+    next: Next,
+  })
+  .meta({ id: 'RunList' })
 
 export const RunDetail = z
   .strictObject({

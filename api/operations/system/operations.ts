@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { unhidable } from '../../../domain/secrets/forms.ts'
 import { recordRequest } from '../access/record-request.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { notFound } from '../problem.ts'
@@ -11,6 +12,10 @@ import * as schema from './schemas.ts'
 const params = z.object({ name: schema.SecretName })
 
 const namesOf = async ({ vault }: Services) => ({ names: await vault.names() })
+
+const notHidden = (name: string, fault: string) =>
+  `the value of ${name} is not hidden in records and texts: ${fault}; set a longer one that is no word. Until then no run ` +
+  'can be given it'
 
 /** The process, its tables, backups and secrets. */
 export const SYSTEM_OPERATIONS = [
@@ -113,13 +118,14 @@ export const SYSTEM_OPERATIONS = [
     right: 'secrets.write',
     summary: 'Keep a secret in the vault',
     input: { params, body: schema.SecretBody },
-    output: schema.SecretNames,
+    output: schema.SecretSet,
     answers: { 200: 'Names' },
     run: async (s, { params: { name }, body: { value } }, caller) => {
       mustWrite(s)
       await recordRequest(s, caller, 'setSecret', name)
       await s.vault.set(name, value)
-      return namesOf(s)
+      const fault = unhidable(value)
+      return { ...(await namesOf(s)), ...(fault !== null && { warning: notHidden(name, fault) }) }
     },
   }),
   operation({

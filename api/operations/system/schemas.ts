@@ -112,4 +112,6 @@ export const SecretName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'expected the name of a variable: letters, digits and _' })
 export const SecretNames = z.strictObject({ names: z.array(z.string()).readonly() }).meta({ id: 'SecretNames' })
+/** `warning`: why the value is not hidden in records, and what to do. Absent: it is hidden. */
+export const SecretSet = SecretNames.extend({ warning: z.string().optional() }).meta({ id: 'SecretSet' })
 export const SecretBody = z.strictObject({ value: z.string().min(1).max(65_536) }).meta({ id: 'Secret' })

@@ -12,6 +12,7 @@ import type { AgentFiles } from './agent-files.ts'
 import { fileBlame } from './file-blame.ts'
 import type { FileSources } from './file-sources.ts'
 import { forkFound, forkInto } from './fork-files.ts'
+import { throwRestoreError } from './restore-error.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -127,14 +128,14 @@ export function workspaceFilesOf(sources: FileSources): Files {
       const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
       try {
         const { versions } = (await open(spec)) as Workspace
-        const now = await versions.snapshot()
+        const now = await versions.snapshot().catch(throwRestoreError)
         const changes = await versions.changes(now, tree)
         if (expected !== undefined && expected !== now) {
           throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
         }
         if (dryRun) return { tree, changes, replaced: now }
         await begins?.({ tree, replaces: now })
-        return { tree, changes, replaced: (await versions.restore(tree)).replaced }
+        return { tree, changes, replaced: (await versions.restore(tree).catch(throwRestoreError)).replaced }
       } finally {
         lock.release()
       }

@@ -96,8 +96,6 @@ export async function openHost(
   const short = [...models.unhidableKeys()]
   const hidden = passwords.filter((password) => unhidable(password) === null)
   if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
-  if (short.length > 0)
-    tell(`${short.join(', ')}: too short to be hidden, or an ordinary word, so not looked for in what is recorded`)
   const secret = (name: string) => secretOf(vault, name)
   const mcp = mcpPool(config, secret, tell)
   opened.push(() => mcp.close())
@@ -107,6 +105,9 @@ export async function openHost(
     ...Object.values(config.telemetry?.headers ?? {}),
   ]
   const used = await Promise.all(named.map((name) => vault.get(name)))
+  short.push(...named.filter((_, i) => used[i] !== null && !isHidable(used[i] ?? null)))
+  if (short.length > 0)
+    tell(`${short.join(', ')}: too short to be hidden, or an ordinary word, so not looked for in what is recorded`)
   const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
   opened.push(() => snapshots.close())
   return {

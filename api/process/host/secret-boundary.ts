@@ -2,7 +2,7 @@ import type { VersionSecrets } from '../../../adapters/workspace/shadow-reposito
 import type { Json } from '../../../domain/log/json.ts'
 import type { Vault } from '../../../domain/ports/index.ts'
 import type { SecretBoundary } from '../../../domain/ports/runtime.ts'
-import { unhidable } from '../../../domain/secrets/forms.ts'
+import { invalidSecret, unhidable } from '../../../domain/secrets/forms.ts'
 import {
   hasReferences,
   type Redacted,
@@ -99,7 +99,10 @@ export async function openBoundary(
   return { secrets, versions }
 }
 
-/** Hides all present and former secrets. */
+/**
+ * Hides all present and former secrets with hidable values, and all values of this run: a start refuses values that cannot
+ * be hidden, but a run may be older than this rule, or a value may have changed since.
+ */
 async function redactorOf(
   vault: Vault,
   providerKeys: readonly string[],
@@ -109,10 +112,11 @@ async function redactorOf(
   const given = new Set(spec.secrets.map(({ name }) => name))
   for (const name of new Set([...given, ...(await vault.names()), ...(await vault.held())])) {
     const value = await vault.get(name)
-    const fault = value === null ? null : unhidable(value)
-    if (value !== null && fault === null) known.push(value)
+    if (value === null) continue
+    const fault = given.has(name) ? invalidSecret(value) : unhidable(value)
+    if (fault === null) known.push(value)
     // A secret that this run does not use must not prevent the run.
-    else if (fault !== null && given.has(name)) throw unusable(name, fault)
+    else if (given.has(name)) throw unusable(name, fault)
   }
   const before = (await vault.retired()).filter((value) => unhidable(value) === null)
   return sharedRedactor({

@@ -129,6 +129,7 @@ export function agentRows(tree: readonly AgentTreeNode[], waiting: readonly Wait
       turn: agent.turn,
       step: agent.step,
       code: agent.code,
+      unmetGates: standing.unmetGates,
       unreached: standing.unreached,
       createdAt: agent.created_at,
       completedAt: agent.completed_at,

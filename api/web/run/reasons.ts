@@ -50,9 +50,9 @@ function stands(run: Detail['run'], waits: Waits, { runId, missingTools, workers
       },
     ]
   if (run.paused) return [{ bad: false, text: 'It is paused: Resume lets it go on, Step to the end of one turn.' }]
-  if (asks || run.driving) return []
   if (run.ungoverned && run.interrupted === true)
     return [{ bad: true, text: 'The process that ran this agent is gone: Cancel ends what it has left behind.' }]
+  if (asks || run.driving) return []
   if (run.ungoverned) return [{ bad: false, text: 'Another process runs this agent; here it is only recorded.' }]
   if (missingTools.length > 0)
     return [

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import { take } from '../../http/answers.ts'
 import type { RunQuery } from '../../operations/runs/query-schema.ts'
-import type { Run } from '../../operations/runs/schemas.ts'
+import type { Run, RunList } from '../../operations/runs/schemas.ts'
 import { api, errorText } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { type Filters, peopleFirst, prependPage } from './filters.ts'
@@ -13,11 +13,15 @@ const MOST = 500
 /** The shortest time between two updates, in ms. */
 const PAUSE = 400
 
+type Damaged = z.infer<typeof RunList>['damaged'][string]
+
 /** The runs that match the filters: those that wait for people first, then the newest, page by page. */
 export class RunsModel {
   readonly runs = signal<readonly Run[]>([])
   readonly state = signal<'loading' | 'ready' | 'failed'>('loading')
   readonly fault = signal('')
+  /** Runs whose first event cannot be read. */
+  readonly damaged = signal<readonly Damaged[]>([])
   /** The number of runs that wait for a person. */
   readonly waiting = signal(0)
   readonly #filters: Filters
@@ -46,6 +50,7 @@ export class RunsModel {
         this.#page({ limit: String(Math.min(MOST, Math.max(PAGE, this.#known.length))) }),
       ])
       this.#first = first?.runs ?? []
+      this.damaged.value = Object.values(page.damaged)
       const all = prependPage(page.runs, this.#known)
       if (all.length === page.runs.length) this.#next = page.next
       this.#known = all

@@ -49,7 +49,8 @@ export function RunsScreen() {
         : false,
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   })
-  const isEmpty = model.state.value === 'ready' && runs.length === 0 && model.isWhole
+  const isEmpty =
+    model.state.value === 'ready' && runs.length === 0 && model.damaged.value.length === 0 && model.isWhole
   return (
     <div class="screen runs">
       <div class="bar">
@@ -67,6 +68,12 @@ export function RunsScreen() {
           {model.fault.value}
         </p>
       )}
+      {model.damaged.value.map(({ runId, code, error }) => (
+        <p class="fault" role="alert" key={runId}>
+          <a href={`/runs/${runId}`}>{short(runId)}</a> is damaged, and not even its beginning can be read: {error} (
+          {code})
+        </p>
+      ))}
       {isEmpty ? (
         <Empty filtered={Object.keys(filters).length > 0} />
       ) : (

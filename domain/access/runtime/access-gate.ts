@@ -117,7 +117,7 @@ export class AccessGate {
     if (command.kind === 'add') return { ...command, as: { ...command.as, name: await streams.hide(command.as.name) } }
     if (command.kind === 'log_in')
       return { ...command, login: { ...command.login, name: await streams.hide(command.login.name) } }
-    if ('reason' in command && command.reason !== null)
+    if ('reason' in command && typeof command.reason === 'string')
       return { ...command, reason: await streams.hide(command.reason) }
     return command
   }

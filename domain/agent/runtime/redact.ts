@@ -89,7 +89,10 @@ const reasonOf = (secrets: SecretBoundary, { reason }: { reason?: string | undef
 export function refuseSecrets(secrets: SecretBoundary, parts: object, code: RejectionCode = 'SECRET_IN_REQUEST'): void {
   for (const [name, part] of Object.entries(parts)) {
     if (part === undefined || same(secrets.json({ part }), { part })) continue
-    throw new CommandRejected(code, `${name} holds the value of a secret; give the secret by its name`)
+    const said = secrets.holdsKnown(JSON.stringify(part))
+      ? 'the value of a secret; give the secret by its name'
+      : 'a text that counts as a secret by its shape, its key or a pattern of policy.secretPatterns; leave the text out, or narrow the pattern'
+    throw new CommandRejected(code, `${name} holds ${said}`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { echo } from '../issues.ts'
 import { HASH_SIZE } from './encoding.ts'
 import { malformed } from './proof-error.ts'
 
@@ -15,12 +16,14 @@ export const EMPTY_TREE_ROOT: Uint8Array = sha256(new Uint8Array())
 /** `SHA-256(0x00 ‖ data)`. */
 export const leafHash = (data: Uint8Array): Uint8Array => sha256(Buffer.concat([new Uint8Array(1), data]))
 
-/** The leaf hash of an event. `chainHash`: 64 hex digits. */
+const CHAIN_HASH = /^[0-9a-f]{64}$/
+
+/** The leaf hash of an event. `chainHash`: 64 hex digits in lower case. Throws `MALFORMED`. */
 export function eventLeaf(chainHash: string): Uint8Array {
+  if (!CHAIN_HASH.test(chainHash))
+    throw malformed(`"${echo(chainHash)}" is no chain hash of 64 lower-case hex digits; pass the hash of an event`)
   scratch[0] = 0
-  const written = scratch.write(chainHash, 1, 'hex')
-  if (written !== HASH_SIZE || chainHash.length !== 2 * HASH_SIZE)
-    throw malformed(`a chain hash has 64 hex digits, not ${chainHash.length} characters; pass the hash of an event`)
+  scratch.write(chainHash, 1, 'hex')
   return sha256(scratch.subarray(0, 1 + HASH_SIZE))
 }
 

@@ -2,15 +2,16 @@ import type { Cursor } from '../../log/cursor.ts'
 import type { DamagedEvent } from '../../log/damage.ts'
 import type { Actor, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
-import { type LogCheckpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint, signCheckpoint } from '../../log/proof/checkpoint.ts'
 import { base64, equalBytes } from '../../log/proof/encoding.ts'
 import {
   ED25519,
   formatNote,
   formatVkey,
+  type NoteKey,
   type NoteSigner,
   noteSigner,
-  openNote,
+  parseVkey,
   signatureLine,
   splitNote,
 } from '../../log/proof/note.ts'
@@ -421,9 +422,28 @@ export class LogSigner {
     this.#leaves = []
   }
 
+  /**
+   * The checkpoint of the last stored head. Throws `HEAD_DAMAGED` if its signature is wrong and this machine has a key of
+   * its origin. Null for a wrong signature if another machine has the key, or after an accepted loss, which begins a new
+   * origin.
+   */
   async #lastCheckpoint(): Promise<LogCheckpoint | null> {
-    const head = await this.#ports.store.lastHead()
-    return head === null ? null : parseCheckpoint(splitNote(head.note).text)
+    const { store, streams, acceptedLosses } = this.#ports
+    const head = await store.lastHead()
+    if (head === null) return null
+    const state = await streams.state(proof, PROOF_ID)
+    const owned = (await this.#owned(state)).owned.map(({ key }) => key)
+    const facts = (state?.origins ?? []).flatMap(({ vkeys }) => vkeys.map(parseVkey))
+    const known = [...owned, ...facts].filter(({ name }) => name === head.origin)
+    // Without a key of the origin the signature cannot be checked.
+    if (known.length === 0 || isSignedBy(known, head)) return parseCheckpoint(splitNote(head.note).text)
+    const isHere = owned.some(({ name }) => name === head.origin)
+    if (!isHere || (await acceptedLosses()) > (state?.losses ?? 0)) return null
+    throw new StreamError(
+      'HEAD_DAMAGED',
+      `the last signed head, of ${head.size} events of ${head.origin}, was altered: its signature is wrong; restore the ` +
+        'heads from a backup, or move the file "log.key" away: a new origin then begins, and "verify" tells of the head',
+    )
   }
 
   /** Signs and stores the current tree. */
@@ -465,7 +485,7 @@ export class LogSigner {
     // On servers another process may have begun the origin just now.
     const isSafe = head !== null || known?.key.name === this.#begun || shared === true
     if (known !== undefined && this.#broken === null && !isLost && isSafe) {
-      this.#head = head !== null && isSignedBy(known, head) ? head : null
+      this.#head = head !== null && isSignedBy([known.key], head) ? head : null
       this.#key = known
       return known
     }
@@ -559,9 +579,11 @@ export class LogSigner {
 const lacks = (origin: string, vkey = '') =>
   `this machine does not have the key of ${origin}${vkey === '' ? '' : ` (${vkey})`}, so it leaves the signatures to others`
 
-function isSignedBy({ key }: NoteSigner, { note }: SignedHead): boolean {
+/** Whether one of the keys signed the head, with the size and origin that the store names. */
+function isSignedBy(keys: readonly NoteKey[], { note, origin, size }: SignedHead): boolean {
   try {
-    return openNote(note, [key]).signatures.length > 0
+    const signed = openCheckpoint(note, keys)
+    return signed.origin === origin && signed.size === size
   } catch {
     return false
   }

@@ -19,6 +19,8 @@ export interface AgentTreeNode extends AgentStanding {
   /** Requested tool calls, of the agent itself and including all of its descendants. */
   readonly ownCalls: number
   readonly totalCalls: number
+  /** Quality gates whose last check failed. Empty while the agent works. */
+  readonly unmetGates: readonly string[]
   /** The parent has continued without this agent, and knows no end of it. */
   readonly unreached: boolean
   readonly children: readonly AgentTreeNode[]
@@ -77,6 +79,7 @@ export async function agentTree(db: Kysely<Database>, runId: string): Promise<Ag
     .select(['child_id', 'revision', 'unreached', 'ended_revision'])
     .where('run_id', '=', runId)
     .execute()
+  const gates = await failedGates(db, runId)
   const books = await db.selectFrom('agent_budgets').selectAll().where('run_id', '=', runId).execute()
   const budgets = new Map(books.map((row) => [row.id, row]))
   const phases = await phasesOf(db, [runId])
@@ -98,9 +101,29 @@ export async function agentTree(db: Kysely<Database>, runId: string): Promise<Ag
     const status = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
     const budget = budgets.get(agent.id) ?? null
     const [phase, unreached] = [phases.get(agent.id) ?? null, left.has(agent.id)]
-    return { agent, ...status, phase, own, total, budget, ownCalls, totalCalls, unreached, children }
+    const unmetGates = agent.completed_at === null ? [] : (gates.get(agent.id) ?? [])
+    return { agent, ...status, phase, own, total, budget, ownCalls, totalCalls, unmetGates, unreached, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
+}
+
+/** The gates whose last check failed, by agent, in the order of their checks. */
+async function failedGates(db: Kysely<Database>, runId: string): Promise<Map<string, string[]>> {
+  const checks = await db
+    .selectFrom('gate_checks as g')
+    .innerJoin('agents as a', 'a.id', 'g.agent_id')
+    .select(['g.agent_id', 'g.gate', 'g.passed'])
+    .where('a.run_id', '=', runId)
+    .where('g.gate', 'is not', null)
+    .orderBy('g.agent_id')
+    .orderBy('g.revision')
+    .execute()
+  const failed = new Map<string, string[]>()
+  for (const { agent_id, gate, passed } of checks) {
+    const others = (failed.get(agent_id) ?? []).filter((one) => one !== gate)
+    failed.set(agent_id, passed === 0 ? [...others, gate!] : others)
+  }
+  return failed
 }
 
 /** The tree of a run, with the reasons why its agents wait. For a fork also the children that ended before it. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
@@ -17,10 +17,26 @@ describe('the lock of a workspace', () => {
     symlinkSync(folders.ws, alias)
     const lock = lockWorkspace(folders.ws, folders.data, 'one')
     expect(() => lockWorkspace(alias, folders.data, 'two')).toThrow(/another run, one, works in/)
-    lockWorkspace(folders.base, folders.data, 'three').release()
     lock.release()
     lock.release()
     lockWorkspace(alias, folders.data, 'two').release()
+  })
+
+  it('is refused to a second run inside the folder or around it, and not beside it', () => {
+    const [inside, beside] = [join(folders.ws, 'a/b'), `${folders.ws}-2`]
+    for (const path of [inside, beside]) mkdirSync(path, { recursive: true })
+    const whole = lockWorkspace(folders.ws, folders.data, 'one')
+    const busy = (works: string) =>
+      expect.objectContaining({ code: 'WORKSPACE_BUSY', message: expect.stringContaining(works) })
+    expect(() => lockWorkspace(inside, folders.data, 'two')).toThrow(busy(`another run, one, works in ${folders.ws};`))
+    expect(() => lockWorkspace(folders.base, folders.data, null)).toThrow(busy(`works in ${folders.ws};`))
+    lockWorkspace(beside, folders.data, 'two').release()
+    lockWorkspace(inside, folders.data, 'one').release()
+    whole.release()
+    const part = lockWorkspace(inside, folders.data, null)
+    expect(() => lockWorkspace(folders.ws, folders.data, 'two')).toThrow(busy(`another run works in ${inside};`))
+    part.release()
+    lockWorkspace(folders.ws, folders.data, 'two').release()
   })
 
   it('ends with its process, however that ends, and not before', async () => {
@@ -41,8 +57,10 @@ describe('the lock of a workspace', () => {
     // The same run holds the lock, in another process.
     const itself = () => lockWorkspace(folders.ws, folders.data, 'one')
     expect(itself).toThrow(/a process that drives this run, or drove it, still holds/)
+    expect(() => lockWorkspace(folders.base, folders.data, 'two')).toThrow(/another run, one, works in/)
     child.kill('SIGKILL')
     await new Promise((resolve) => child.on('exit', resolve))
+    lockWorkspace(folders.base, folders.data, 'two').release()
     lockWorkspace(folders.ws, folders.data, 'one').release()
   })
 })

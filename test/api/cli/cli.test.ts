@@ -139,6 +139,11 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect((await folder.start(['secrets', 'set', 'TOKEN'], { input: '' }).ended).code).toBe(2)
     const short = await folder.start(['secrets', 'set', 'TOKEN'], { input: 'x\n' }).ended
     expect([short.code, short.err]).toEqual([1, expect.stringContaining('shorter than 4 characters')])
+    const word = await folder.start(['secrets', 'set', 'TOKEN'], { input: 'changeme\n' }).ended
+    expect([word.code, word.err]).toEqual([
+      0,
+      expect.stringMatching(/warning: the value of TOKEN is not hidden.*; set/),
+    ])
     expect(await folder.look('secrets', 'remove', 'TOKEN')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^removed TOKEN: no tool is given it any more\. It stays hidden/),

@@ -103,9 +103,15 @@ it('a run whose first event could not be read is known by its id everywhere, and
     const list = await folder.look('runs', 'list')
     expect([list.out, list.err]).toEqual([
       expect.stringMatching(/active.*, read in part/),
-      expect.stringMatching(`read of ${id}; why:\n  keepup runs show ${id}`),
+      expect.stringMatching(`damaged run can be read; why: .*keepup runs show ${id}`),
     ])
-    expect(list.out).not.toContain(id)
+    expect(list.out).toMatch(new RegExp(`^${id} +damaged .*BLOB_MISSING`, 'm'))
+    expect((await folder.look('rebuild', '--accept')).code).toBe(0)
+    const after = await listed('runs', 'list')
+    expect(after).toContainEqual(expect.objectContaining({ runId: id, status: 'damaged' }))
+    expect(await listed('runs', 'list', '--status', 'active')).not.toContainEqual(
+      expect.objectContaining({ runId: id }),
+    )
     const shown = await folder.look('runs', 'show', id.slice(0, -1))
     expect(shown).toMatchObject({ code: 1, err: expect.stringMatching(/cannot be read from 0 on: .*BLOB_MISSING/) })
     for (const command of ['verify', 'release']) expect(shown.err).toContain(`keepup ${command} ${id}`)

@@ -96,6 +96,8 @@ describe('the command line', () => {
   })
 
   it('names the roles that there are, and the defaults of limits', async () => {
+    const erase = (await inProcess(['erase', '--help'])).out.replace(/\s+/g, ' ')
+    expect(erase).toContain('Nor facts that the run saved with "remember"')
     const { out } = await inProcess(['run', '--help'])
     const help = out.replace(/\s+/g, ' ')
     expect(help).toContain(

@@ -497,7 +497,20 @@ describe('two linked ids of one person', () => {
     const { value: rows } = await world.services.read.rows((db) =>
       db.selectFrom('principal_links').selectAll().where('principal', '=', 'fay').execute(),
     )
-    expect(rows).toMatchObject([{ other: 'fay@corp', change: 'linked', changed_by: 'user:ann' }])
+    expect(rows).toMatchObject([{ other: 'fay@corp', change: 'linked', changed_by: 'user:ann', reason: null }])
+  })
+
+  it('are recorded with a reason, and the question about rights names them under both ids', async () => {
+    await add('hal', 'operator')
+    await add('hal@corp', 'operator')
+    const body = { other: 'hal@corp', reason: 'the account at the issuer' }
+    await ok('admin', 'POST', '/v1/access/principals/hal/link', body)
+    for (const person of ['hal', 'hal@corp']) {
+      const { rows } = await ok<{ rows: readonly (readonly unknown[])[] }>(
+        ...(['auditor', 'GET', `/v1/ask/rights?person=${encodeURIComponent(person)}`] as const),
+      )
+      expect(rows).toContainEqual(expect.arrayContaining(['hal', 'hal@corp', 'linked', body.reason]))
+    }
   })
 
   it('are not unlinked by that person, and never link an id to itself or to nobody', async () => {

@@ -193,6 +193,14 @@ it('has health, projections, secrets without values', async () => {
   expect(await set.text()).not.toContain('hush')
   expect(await bodyOf(await ask('GET', '/v1/secrets'))).toEqual({ names: ['API_KEY'] })
   expect((await ask('PUT', '/v1/secrets/SHORT', { body: { value: 'x' } })).status).toBe(422)
+  const word = await bodyOf(await ask('PUT', '/v1/secrets/WORD', { body: { value: 'Password' } }))
+  expect(word).toEqual({
+    names: ['API_KEY', 'WORD'],
+    warning: expect.stringMatching(/^the value of WORD is not hidden.*set a longer/),
+  })
+  const granting = { task: 'finish', secrets: ['WORD'], drive: false, policy: { sandboxed: false } }
+  expect(await bodyOf(await ask('POST', '/v1/runs', { body: granting }))).toMatchObject({ code: 'SECRET_UNHIDABLE' })
+  await ask('DELETE', '/v1/secrets/WORD')
   expect(await bodyOf(await ask('DELETE', '/v1/secrets/API_KEY'))).toEqual({ names: [] })
   expect((await ask('DELETE', '/v1/secrets/API_KEY')).status).toBe(404)
   expect((await ask('PUT', '/v1/secrets/not%20a%20name', { body: { value: 'x' } })).status).toBe(400)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { EXIT } from '../../../api/cli/exit.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { inProcess } from '../support/cli.ts'
+import { idIn, inProcess } from '../support/cli.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 
 const world = await openWorld()
@@ -25,6 +25,8 @@ it('a run that is done with unmet gates has an exit code of its own, and its lis
   expect(err).toContain('gates that do not hold: tests_exist, tests_pass')
   expect(err).not.toContain('warning:')
   expect((await inProcess(['--data', data, 'runs', 'list'])).out).toContain('completed, unmet gates')
+  const tree = await inProcess(['--data', data, 'tree', idIn(err)])
+  expect(tree.out).toContain('completed, unmet gates: tests_exist, tests_pass')
 })
 
 it('a role whose tests must pass warns at the start where there is no test command', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
 import { openBoundary } from '../../../api/process/host/secret-boundary.ts'
+import { redactRequest } from '../../../domain/agent/runtime/redact.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'
+import { AgentSpec } from '../../../domain/tree/spec.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { spec } from '../../support/projections/spec.ts'
 import { memoryVault } from '../../support/secrets/memory-vault.ts'
 
 // A value that cannot be hidden is refused where it is given to a run, and troubles no other run.
@@ -35,6 +38,31 @@ test.each(['x', 'abc', ' ab ', 'cret', 'half \ud800'])(
       policy,
     })
     expect(secrets.text('an other-value')).toMatch(/^an secret:ku_/)
+  },
+)
+
+test.each(['test', 'none', 'hunter2', 'password', 'Change-Me'])(
+  'the value %j of another secret is left as it is, and hidden in an older run that was given it',
+  async (value) => {
+    const vault = memoryVault({ TOKEN: value, OTHER: 'other-value' })
+    const task = `use the ${value} of the other-value`
+    const start = async (secrets: ReturnType<typeof given>[]) =>
+      redactRequest((await openBoundary(vault, [], { secrets, policy })).secrets, {
+        kind: 'start',
+        spec: { ...AgentSpec.parse(spec()), role: value },
+        task,
+      } as never) as { task: string }
+    expect((await start([])).task).toMatch(new RegExp(`^use the ${value} of the secret:ku_`))
+    await expect(start([given('TOKEN', value)])).rejects.toMatchObject({ code: 'SECRET_IN_SPEC' })
+    await expect(start([given('OTHER', 'other-value')])).resolves.toBeDefined()
+  },
+)
+
+test.each(['correct-horse-battery', 'qzjxkvbwtr', 'passw0rd-1', '12345678'])(
+  'the value %j is hidden',
+  async (value) => {
+    const { secrets } = await openBoundary(memoryVault({ TOKEN: value }), [], { secrets: [], policy })
+    expect(secrets.text(value)).toMatch(/^secret:ku_/)
   },
 )
 

@@ -39,6 +39,18 @@ it('tells of a vault that was here and is gone, and how it comes back, and makes
   ])
 })
 
+it('names the secrets of the vault that are not hidden, and not their values', async () => {
+  const folder = tempFolder()
+  const vault = await openVault({ dataFolder: folder, env: {} })
+  for (const [name, value] of Object.entries({ PIN: '4711', WORD: 'password', LONG: 'tok-4f9c1e77' }))
+    await vault.set(name, value)
+  const findings = await vaultFault(folder)
+  expect(findings).toMatchObject([
+    { check: 'secrets', state: 'warning', found: expect.stringContaining('records: PIN, WORD;') },
+  ])
+  expect(JSON.stringify(findings)).not.toMatch(/4711|password/)
+})
+
 it("tells which of the log's guards are not as they were made", async () => {
   const folder = join(tempFolder(), 'log')
   expect(checkGuards(folder)).toEqual([])

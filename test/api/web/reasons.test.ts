@@ -30,6 +30,11 @@ describe('a run', () => {
     ['that workers drive', detail({ interrupted: null }, { workersDrive: true }), [/next one that is free/]],
     ['of another agent', detail({ ungoverned: true, interrupted: null }), [/Another process runs this agent/]],
     ['of another agent whose process is gone', detail({ ungoverned: true }), [/process that ran this agent is gone/]],
+    [
+      'of another agent whose process is gone while it asked',
+      detail({ ungoverned: true, waiting: [{ for: 'approval' }] }),
+      [/process that ran this agent is gone/],
+    ],
     ['that failed', detail({ status: 'failed', error: { code: 'X', message: 'why' } }), [/^X: why$/]],
     [
       'whose files are half put back',

@@ -33,7 +33,8 @@ export function numbersContract(kit: TablesKit): void {
       const times = [5, 80, 12, 7, 300, 41, 9]
       const made = [
         ...times.map((ms, n) => call(n, ms > 50 ? 'failed' : 'succeeded', ms, ms > 50 ? 'TIMEOUT' : null)),
-        call(7, 'failed', null, 'PERMISSION_DENIED'),
+        // A refused call never ran, so its 0 ms is no duration.
+        { ...call(7, 'failed', 0, 'PERMISSION_DENIED'), ran: 0 },
         { ...call(8, 'succeeded', 1), tool_name: 'other' },
         // Of a fork's prefix: its source has it.
         { ...call(9, 'succeeded', 9_999), requested_revision: null },

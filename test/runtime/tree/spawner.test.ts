@@ -86,6 +86,20 @@ test('an agent that a crash has left is not begun, which fails the agent above i
   await expect(store.get('agent-result-b')).rejects.toThrow('Variable not found')
 })
 
+test('a child that was not begun is missing from the merge of spawnAll, which keeps the results of the others', async () => {
+  const left = new SpawnError('DUPLICATE_AGENT', '"b" was run before a crash', { notBegun: 'b' })
+  const { spawner, store, runtime } = spawnerOf(
+    answering((prompt) => (prompt.startsWith('b') ? Promise.reject(left) : prompt.split('\n')[0]!)) as never,
+  )
+  await spawner.spawn(agent('p'))
+  const merged = await spawner.spawnAll('p', [agent('a'), agent('b'), agent('c')], 'structured')
+  const error = '"b" was run before a crash'
+  expect(merged).toEqual({ result: { a: 'a', b: { error }, c: 'c' }, missing: ['b'] })
+  expect(runtime.getStatus('b')).toBe('failed')
+  await expect(store.get('agent-result-b')).rejects.toThrow('Variable not found')
+  await expect(spawner.spawnAll('p', [agent('d'), agent('a')])).rejects.toMatchObject({ code: 'DUPLICATE_AGENT' })
+})
+
 describe('onComplete', () => {
   test('return gives the result to the caller', async () => {
     const { spawner } = echoing()

@@ -39,6 +39,8 @@ const GAINED: Readonly<Record<string, readonly string[]>> = {
   'approval_supported@1': ['lapsed'],
   'log.log_loss_accepted@1': ['kept'],
   'access.access_begun@1': ['version'],
+  'access.principals_linked@1': ['reason'],
+  'access.principals_unlinked@1': ['reason'],
   'access.roles_changed@1': ['version'],
 }
 

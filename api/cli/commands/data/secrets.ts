@@ -21,8 +21,11 @@ export function secretsCommand(program: Command, kit: Kit): void {
         const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
         if (value === '') throw new UsageError('the value is empty; give it on standard input')
         const client = await ctx.client('write')
-        const { names } = await take(client.v1.secrets[':name'].$put({ param: { name: name! }, json: { value } }))
-        ctx.show({ name, names }, () => [`kept ${name}`])
+        const { warning, ...kept } = await take(
+          client.v1.secrets[':name'].$put({ param: { name: name! }, json: { value } }),
+        )
+        if (warning !== undefined) ctx.note(`warning: ${warning}`)
+        ctx.show({ name, ...kept, warning }, () => [`kept ${name}`])
         return EXIT.done
       }),
     )

@@ -5,11 +5,12 @@ import { take } from '../../../http/answers.ts'
 import { omitUndefined } from '../../../operations/omit-undefined.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
 import type { RunQuery } from '../../../operations/runs/query-schema.ts'
-import type { RunDetail } from '../../../operations/runs/schemas.ts'
+import type { RunDetail, RunList } from '../../../operations/runs/schemas.ts'
+import type { Parked } from '../../../operations/system/schemas.ts'
 import { visible } from '../../../operations/text/visible-text.ts'
 import { OwnerError } from '../../../process/owner/backend.ts'
 import { pendingApprovals } from '../../ask/ask-person.ts'
-import { askLines, byWhom, nextLines, parkedLines } from '../../ask/question-lines.ts'
+import { askLines, byWhom, isAgentGone, nextLines, parkedLines } from '../../ask/question-lines.ts'
 import type { Context } from '../../context.ts'
 import { EXIT } from '../../exit.ts'
 import { acceptedLines, noteLoss } from '../../output/loss-text.ts'
@@ -21,8 +22,6 @@ import { taskLines } from './plan.ts'
 
 const SHOWN = 100
 const PAGE = 500
-/** The most unlisted runs that are named. */
-const NAMED = 10
 /** The statuses that the column STATUS shows. */
 const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering', 'interrupted'] as const
 
@@ -45,6 +44,28 @@ const COLUMNS = [
   { title: 'UPDATED', of: (r: Run) => r.updatedAt, optional: true },
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
+
+/** A run whose first event cannot be read. */
+interface DamagedRun {
+  readonly runId: string
+  readonly status: 'damaged'
+  readonly error: { readonly code: string; readonly message: string }
+}
+const damagedRun = ({ runId, code, error }: z.infer<typeof Parked>): DamagedRun => ({
+  ...{ runId, status: 'damaged', error: { code, message: error } },
+})
+
+/** A column that also shows damaged runs: their id, status and fault. */
+const withDamaged = (column: (typeof COLUMNS)[number]) => ({
+  ...column,
+  of: (run: Run | DamagedRun) => {
+    if (run.status !== 'damaged') return column.of(run)
+    return (
+      { RUN: run.runId, STATUS: run.status, TASK: `${run.error.code}: ${oneLine(run.error.message)}` }[column.title] ??
+      ''
+    )
+  },
+})
 
 /** When the owner does not answer, we cannot know which runs it drives. */
 async function told(ctx: Context): Promise<(run: Run) => Run> {
@@ -83,11 +104,13 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
   }
   const asTold = await told(ctx)
   const rows: Run[] = []
+  const damaged: DamagedRun[] = []
   let after: string | null = null
   while (rows.length < limit) {
     const left = status === 'interrupted' ? PAGE : Math.min(PAGE, limit - rows.length)
     const query = { ...queryOf(options), limit: String(left), ...(after === null ? {} : { after }) }
-    const page: { runs: Run[]; next: string | null } = await take(client.v1.runs.$get({ query }))
+    const page: z.infer<typeof RunList> = await take(client.v1.runs.$get({ query }))
+    damaged.push(...Object.values(page.damaged).map(damagedRun))
     const runs = page.runs.map(asTold)
     rows.push(...(status === 'interrupted' ? runs.filter((run) => statusOf(run) === status) : runs))
     after = page.next
@@ -96,28 +119,19 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
   // Servers do not count bytes per run, so hide the column.
   const counted = rows.length === 0 || rows.some((run) => run.bytes !== null)
   ctx.list(
-    rows.slice(0, limit),
-    COLUMNS.filter((column) => counted || column !== DISK),
+    [...damaged, ...rows.slice(0, limit)],
+    COLUMNS.filter((column) => counted || column !== DISK).map(withDamaged),
   )
   if (after !== null || rows.length > limit)
     ctx.note(
       `these are the newest ${limit}, there are more: ${ctx.command('runs', 'list', '--limit', `${10 * limit}`)}`,
     )
-  if (ctx.format === 'table') await noteUnread(ctx)
+  if (damaged[0] !== undefined && ctx.format === 'table')
+    ctx.note(
+      `not even the beginning of a damaged run can be read; why: ${ctx.command('runs', 'show', damaged[0].runId)}`,
+    )
   await noteLoss(ctx)
   return EXIT.done
-}
-
-/** Names runs whose first event is unreadable, so the tables have no row for them. */
-async function noteUnread(ctx: Context): Promise<void> {
-  const { parked } = await take((await ctx.client('read')).v1.projections.$get({}))
-  const unread = parked.filter(({ stream, runId, revision }) => revision === 0 && stream === `agent-${runId}`)
-  const [first] = unread
-  if (first === undefined) return
-  const ids = unread.slice(0, NAMED).map(({ runId }) => runId)
-  const more = unread.length > NAMED ? `, and ${unread.length - NAMED} more` : ''
-  ctx.note(`not even the beginning could be read of ${ids.join(', ')}${more}; why:`)
-  ctx.note(`  ${ctx.command('runs', 'show', first.runId)}`)
 }
 
 /** A run as text: its definition, status and usage. Lists the agents only if there are several. */
@@ -180,10 +194,24 @@ async function show(ctx: Context, run: string): Promise<number> {
   ctx.show(detail, () => [...runLines(detail), ...taskLines(tasks)])
   // For a parked run the tables may show an outdated state, so show that first.
   const next =
-    ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
+    ctx.format !== 'table'
+      ? []
+      : detail.parked.length > 0
+        ? parkedLines(ctx, detail)
+        : nextLines(ctx, { ...detail, sessionId: await sessionOf(ctx, detail) })
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done
+}
+
+/** The session of another agent whose process is gone. Null: not known, or not needed. */
+async function sessionOf(ctx: Context, { run }: Detail): Promise<string | null> {
+  if (!isAgentGone(run)) return null
+  const client = await ctx.client('read')
+  const answer = await client.v1.runs[':id'].state.$get({ param: { id: run.runId }, query: {} })
+  if (!answer.ok) return null
+  const at = await take(Promise.resolve(answer))
+  return 'sessionId' in at ? at.sessionId : null
 }
 
 /** The tasks of the root agent. Empty if its stream is unreadable. */

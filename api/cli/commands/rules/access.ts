@@ -303,9 +303,11 @@ export function accessCommand(program: Command, kit: Kit): void {
       .description(description)
       .argument('<name>', 'the id of a principal; recovery: the owner of the data folder')
       .argument('<other>', 'another one')
+      .option('--reason <text>', 'why; it is recorded')
       .action(
-        kit.action(async (ctx, [principal = '', other = '']) => {
-          const asked = { param: { principal }, header: {}, json: { other, by: ctx.by } }
+        kit.action<{ reason?: string }>(async (ctx, [principal = '', other = ''], { reason }) => {
+          const json = { other, by: ctx.by, ...(reason !== undefined && { reason }) }
+          const asked = { param: { principal }, header: {}, json }
           const answer = await take((await ctx.client('write')).v1.access.principals[':principal'][word].$post(asked))
           ctx.show(answer, () => [answer.recorded ? `${principal} and ${other} ${done}` : before])
           return EXIT.done

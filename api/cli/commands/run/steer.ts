@@ -175,7 +175,10 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent, with --all every agent of the run)')
-    .addHelpText('after', `\nGive either --revision or --all.\n\n${filesStay()}`)
+    .addHelpText(
+      'after',
+      `\nGive either --revision or --all.\n\n${filesStay()}\nNor facts that the run saved with "remember": --dry-run names them, "memory forget ID --erase" erases one.`,
+    )
     .action(
       kit.action<Erasing>(async (ctx, [run], { code, reason, agent, revision, all, dryRun, yes }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')

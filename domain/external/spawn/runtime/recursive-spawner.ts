@@ -83,7 +83,8 @@ export class RecursiveSpawner {
 
   /**
    * Runs children with `onComplete: merge`, and merges the results of all the parent's children with `onComplete:
-   * merge`.
+   * merge`. A child that the provider did not begin is missing from the merge like a failed one; nothing is stored for
+   * it, so it can be resumed or ended. Rejects with the errors of {@link spawn} for other children that cannot run.
    */
   async spawnAll(
     parentId: string,
@@ -91,8 +92,10 @@ export class RecursiveSpawner {
     strategy: MergeStrategy = 'concatenate',
   ): Promise<Merged> {
     const all = configs.map((config) => this.spawn({ ...config, parentId, onComplete: 'merge' }))
-    const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    const failed = (await Promise.allSettled(all)).find(
+      (one, i) => one.status === 'rejected' && !isNotBegun(one.reason, configs[i]!.id),
+    )
+    if (failed?.status === 'rejected') throw failed.reason
     return this.merge(parentId, strategy)
   }
 
@@ -194,6 +197,8 @@ export class RecursiveSpawner {
     throw new SpawnError('UNKNOWN_AGENT', `this spawner has run no agent "${id}"; spawn it first`)
   }
 }
+
+const isNotBegun = (error: unknown, id: string): boolean => error instanceof SpawnError && error.notBegun === id
 
 const childResult = ({ agent: { id: agentId, status, result } }: Node): ChildResult => ({
   agentId,

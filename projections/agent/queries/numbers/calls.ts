@@ -38,8 +38,10 @@ const AT = sql`coalesce(c.ended_at, c.started_at`
 
 /**
  * Requested tool calls. A command with another exit code than 0 counts as failed. A call of a fork's prefix counts in its source.
+ * A call that was refused before it ran has no duration, so it does not lower the percentiles.
  */
-const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id, c.duration_ms as ms,
+const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id,
+    case when c.status = 'failed' and c.ran = 0 then null else c.duration_ms end as ms,
     coalesce(c.code, case when c.exit_code < 0 then 'SIGNAL' when c.exit_code > 0 then 'EXIT_' || c.exit_code end) as code,
     case when c.status = 'failed' or c.exit_code <> 0 then 1 else 0 end as failed, ${AT}, c.requested_at, '') as at
   from tool_calls c where c.requested_revision is not null) as c`

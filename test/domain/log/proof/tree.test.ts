@@ -76,8 +76,9 @@ describe('the vectors of transparency-dev/merkle', () => {
 
 test("an event's leaf is the leaf of the 32 bytes of its hash, and nothing else is a chain hash", () => {
   expect(eventLeaf(ROOTS[4]!)).toEqual(leafHash(Buffer.from(ROOTS[4]!, 'hex')))
-  for (const wrong of ['', 'ab', `${ROOTS[4]}00`, `zz${ROOTS[4]!.slice(2)}`])
-    expect(() => eventLeaf(wrong), wrong).toThrow('a chain hash has 64 hex digits')
+  const hash = ROOTS[4]!
+  for (const wrong of ['', 'ab', `${hash}00`, `zz${hash.slice(2)}`, hash.toUpperCase(), `${hash.slice(1)}\n`])
+    expect(() => eventLeaf(wrong), wrong).toThrow('is no chain hash of 64 lower-case hex digits')
 })
 
 // Sizes around the borders of tiles and of perfect trees.

@@ -9,6 +9,7 @@ import { canonicalHeader } from '../../../../domain/log/canonical.ts'
 import { formatNote, formatVkey, openNote, signatureLine } from '../../../../domain/log/proof/note.ts'
 import { packedEventLine, VERIFIERS } from '../../../../domain/log/proof/pack.ts'
 import { formatProofFile } from '../../../../domain/log/proof/proof-file.ts'
+import { eventLeaf } from '../../../../domain/log/proof/tree.ts'
 import { verifyInclusion } from '../../../../domain/log/proof/tree-proof.ts'
 import { anyHeader, headerText } from '../../../support/log/headers.ts'
 import { flipped, naiveRoot } from '../../../support/merkle.ts'
@@ -266,6 +267,15 @@ describe('verify.py', { tags: ['python3'] }, () => {
     expect(good.shown).toContain(event.header.commandId)
     expect((await run({ extra: null }, event.hash)).code).toBe(0)
     expect((await run({}, event.hash)).code).toBe(0)
+    // 64 characters that are no hex, spaces that Python's own reader of hex would skip, and upper case.
+    for (const none of [
+      `zz${event.hash.slice(2)}`,
+      event.hash.replace(/../g, '$& ').slice(0, 64),
+      event.hash.toUpperCase(),
+    ]) {
+      expect(await run({}, none)).toMatchObject({ code: 1, shown: expect.stringContaining('not 64 hex digits') })
+      expect(() => eventLeaf(none)).toThrow('64 lower-case hex digits')
+    }
     for (const wrong of [
       run({ extra: null }),
       run({}, all[2]!.event.hash),
