@@ -55,8 +55,8 @@ export function RunsScreen() {
   const isAll = runs.length > 0 && chosenRuns.length === runs.length
   const chooseAll = async () => {
     if (isAll) return setChosen(new Set())
-    while (!model.isWhole && model.fault.value === '') await model.more()
-    setChosen(new Set(model.runs.value.map(({ runId }) => runId)))
+    const all = await model.all()
+    setChosen(new Set(all.map(({ runId }) => runId)))
   }
   const names = chosenColumns()
   const columns = COLUMNS.filter(({ name }) => names.includes(name))
@@ -95,6 +95,12 @@ export function RunsScreen() {
           <input type="checkbox" checked={grouped} onChange={() => setQuery({ group: grouped ? null : 'task' })} /> by
           task
         </label>
+        {grouped && !model.isWhole && (
+          // Scrolling loads no further page while its runs only join folded groups.
+          <button type="button" onClick={() => model.more()}>
+            Load more
+          </button>
+        )}
         <ColumnsMenu />
         <ViewsMenu />
         {marked !== null && <span role="status">Choose the run to compare {short(marked)} with, and press c.</span>}
