@@ -18,6 +18,8 @@ export function savedUnder<T>(place: string, isValue: (found: unknown) => found 
 
 interface SavedMenuProps<T> {
   readonly label: string
+  /** Aligns the panel with the button's right edge. */
+  readonly end?: boolean
   readonly saved: Signal<readonly Saved<T>[]>
   /** The value to save now. */
   readonly present: () => T
@@ -25,7 +27,7 @@ interface SavedMenuProps<T> {
 }
 
 /** A menu that saves the present value under a name, opens a saved one and removes it. */
-export function SavedMenu<T>({ label, saved, present, onOpen }: SavedMenuProps<T>) {
+export function SavedMenu<T>({ label, end = false, saved, present, onOpen }: SavedMenuProps<T>) {
   const input = useRef<HTMLInputElement>(null)
   const without = (name: string) => saved.value.filter((one) => one.name !== name)
   const save = () => {
@@ -35,7 +37,7 @@ export function SavedMenu<T>({ label, saved, present, onOpen }: SavedMenuProps<T
     input.current!.value = ''
   }
   return (
-    <Menu label={label} end>
+    <Menu label={label} end={end}>
       {saved.value.map(({ name, value }) => (
         <span key={name} class="menu-line">
           <button type="button" class="link" data-closes onClick={() => onOpen(value)}>

@@ -14,5 +14,5 @@ function present(): string {
 
 /** Lists of runs with their filters, groups and columns, saved in this browser. */
 export const ViewsMenu = () => (
-  <SavedMenu label="Views" saved={views} present={present} onOpen={(view) => go(`/?${view}`)} />
+  <SavedMenu label="Views" end saved={views} present={present} onOpen={(view) => go(`/?${view}`)} />
 )

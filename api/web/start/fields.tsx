@@ -34,10 +34,10 @@ export function AgentField({ agents, agent, onChange }: AgentFieldProps) {
 export const RoleField = ({ roles, role }: { roles: readonly Role[]; role: string | undefined }) => (
   <label>
     Role
-    <select id="role" name="role" defaultValue={role ?? ''}>
+    <select id="role" name="role">
       <option value="">none</option>
       {roles.map(({ name, definition }) => (
-        <option key={name} value={name}>
+        <option key={name} value={name} selected={name === role}>
           {shown(name)}: {shown(definition.goal)}
         </option>
       ))}

@@ -121,9 +121,11 @@ function Fields({ offer, draft, form }: FieldsProps) {
       {isOwn && (
         <label>
           Mode
-          <select name="mode" defaultValue={draft.mode ?? ''}>
+          <select name="mode">
             <option value="">interactive: one step at a time, writes and commands ask</option>
-            <option value="batch">batch</option>
+            <option value="batch" selected={draft.mode === 'batch'}>
+              batch
+            </option>
           </select>
         </label>
       )}
@@ -148,9 +150,11 @@ function Fields({ offer, draft, form }: FieldsProps) {
           </label>
           <label>
             Other agents below it
-            <select name="delegation" defaultValue={draft.delegation ?? ''}>
+            <select name="delegation">
               <option value="">as the settings say</option>
-              <option value="none">none: it starts no others</option>
+              <option value="none" selected={draft.delegation === 'none'}>
+                none: it starts no others
+              </option>
             </select>
           </label>
           <label>

@@ -22,10 +22,10 @@ export const ToolRules = ({ tools, faults, draft }: Tools & { draft: Draft }) =>
         <span>
           <bdi>{shown(name)}</bdi> <span class="quiet">{effect}</span>
         </span>
-        <select name={ruleField(name)} defaultValue={draft[ruleField(name)] ?? ''}>
+        <select name={ruleField(name)}>
           <option value="">as its mode says</option>
           {TOOL_RULES.map((rule) => (
-            <option key={rule} value={rule}>
+            <option key={rule} value={rule} selected={draft[ruleField(name)] === rule}>
               {WORDS[rule]}
             </option>
           ))}
