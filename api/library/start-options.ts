@@ -2,7 +2,8 @@ import { isAbsolute, resolve } from 'node:path'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/calls/policy-schema.ts'
 import { policyOf } from '../operations/policy/library.ts'
 import { Problem } from '../operations/problem.ts'
-import { OWN_AGENT, type StartRunInput } from '../operations/runs/start-schemas.ts'
+import { OWN_AGENT } from '../operations/runs/own-agent.ts'
+import type { StartRunInput } from '../operations/runs/start-schemas.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry-setting.ts'
 
 /**

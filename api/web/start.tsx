@@ -1,6 +1,8 @@
+import './styles/design.css'
 import './styles/base.css'
 import './styles/layout.css'
 import './styles/run.css'
+import './styles/agents.css'
 import './styles/views.css'
 import './styles/audit.css'
 import { type ComponentType, render } from 'preact'
@@ -32,7 +34,7 @@ const PackScreen = later(async () => (await import('./pack/pack-screen.tsx')).Pa
 const ProofScreen = later(async () => (await import('./proof/proof-screen.tsx')).ProofScreen)
 
 const RunScreen = later(async () => (await import('./run/run-screen.tsx')).RunScreen)
-const StartScreen = later(async () => (await import('./actions/start-screen.tsx')).StartScreen)
+const StartScreen = later(async () => (await import('./start/start-screen.tsx')).StartScreen)
 const WebhooksScreen = later(async () => (await import('./webhooks/webhooks-screen.tsx')).WebhooksScreen)
 
 /** The screens for files, which need no session. */

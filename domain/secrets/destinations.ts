@@ -121,10 +121,3 @@ export function grantOf(text: string): SecretGrant | string {
       return `expected ${FORMS}`
   }
 }
-
-/** The text form of a grant, as {@link grantOf} reads it. */
-export function grantText({ name, server, host, command }: SecretGrant): string {
-  if (server !== undefined) return `${name}=@server:${server}`
-  if (host !== undefined) return `${name}=@host:${host}`
-  return command === undefined ? name : `${name}=@command:${command}`
-}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { violations } from '../support/browser/violations.ts'
 
 const browser = useBrowser()
 let served: Served
@@ -24,6 +25,10 @@ interface Compared {
   common: number
   first: { path: string[] }
   places: { path: string[]; same: boolean }[]
+}
+
+interface Places {
+  places: { same: boolean; a: { revision: number } | null }[]
 }
 
 describe('two runs', () => {
@@ -61,6 +66,55 @@ describe('two runs', () => {
     await expect.poll(() => page.locator('.detail h2').innerText()).toMatch(/tool_call_end/)
     expect(new URL(page.url()).pathname).toBe(`/runs/${wrote}`)
     expect(found).toEqual([])
+  })
+
+  it('stand side by side, with what differs marked, and are walked from the first difference', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, `/compare?a=${refused}&b=${wrote}`)
+    const row = (title: string) => page.locator('.summary tr', { has: page.getByRole('rowheader', { name: title }) })
+    await expect.poll(() => row('Files').locator('td').allInnerTexts()).toEqual(['none changed', '+ hello.txt'])
+    expect(await row('Files').getAttribute('class')).toBe('differs')
+    expect(await row('Task').locator('td').allInnerTexts()).toEqual(['write hello', 'write hello'])
+    expect(await row('Task').getAttribute('class')).toBe('same')
+    for (const title of ['Model', 'Cost', 'Time', 'Turns, calls', 'Result'])
+      expect(await row(title).locator('td').nth(1).innerText()).not.toBe('')
+    const { first, places } = await served.ask<Compared>('GET', `/v1/runs/${refused}/compare?with=${wrote}`)
+    const different = places.filter(({ same }) => !same)
+    const heading = () => page.locator('.detail h2').innerText()
+    await page.getByRole('button', { name: 'Next (j)' }).click()
+    await expect.poll(heading).toBe(different[1]!.path.join(' / '))
+    await page.getByRole('button', { name: 'First difference' }).click()
+    await expect.poll(heading).toBe(first.path.join(' / '))
+    expect(await page.getByRole('button', { name: 'Previous (k)' }).isDisabled()).toBe(true)
+    expect(await violations(page)).toEqual([])
+    expect(found).toEqual([])
+  })
+
+  it('of which one is a fork at a step differ only after that step', async () => {
+    const page = await browser.page()
+    const { runId } = await served.ask<{ runId: string }>('POST', `/v1/runs/${wrote}/fork`, { step: 1 })
+    await vi.waitFor(
+      async () => {
+        const { run } = await served.ask<{ run: { status: string } }>('GET', `/v1/runs/${runId}`)
+        expect(run.status).toBe('completed')
+      },
+      { timeout: 30_000 },
+    )
+    await served.open(page, `/compare?a=${wrote}&b=${runId}`)
+    await expect
+      .poll(() => page.locator('.summary .badge').allInnerTexts())
+      .toEqual(['fork of the other run at step 1'])
+    const { events } = await served.ask<{ events: { revision: number; type: string }[] }>(
+      ...(['GET', `/v1/runs/${wrote}/events?type=tool_call_end,turn_end`] as const),
+    )
+    const { places } = await served.ask<Places>('GET', `/v1/runs/${wrote}/compare?with=${runId}`)
+    const before = places.filter(({ a }) => a !== null && a.revision <= events[0]!.revision)
+    expect(before.length).toBeGreaterThan(2)
+    expect(before.filter(({ same }) => !same)).toEqual([])
+    await page.goto(`${served.url}/runs/${runId}`)
+    await page.locator('.run-head').getByRole('link', { name: 'fork at step 1' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${wrote}`)
   })
 
   it('that are the same, or not there, are told', async () => {

@@ -83,6 +83,7 @@ it('times are shown in the zone that a person chooses, also after a reload', asy
   await expect.poll(() => first.innerText()).toBe(at('Asia/Tokyo'))
   await page.reload()
   await expect.poll(() => first.innerText()).toBe(at('Asia/Tokyo'))
+  await page.locator('summary', { hasText: 'ada' }).click()
   await page.getByRole('button', { name: /^Times: Asia\/Tokyo/ }).click()
   await page.getByRole('button', { name: /^Times: local time/ }).click()
   await expect.poll(() => first.innerText()).toBe(at('UTC'))

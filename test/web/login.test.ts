@@ -62,6 +62,7 @@ it('a person signs in at the issuer, sees the runs, and signs out on the server'
   const old = { cookie: `${cookies[0]!.name}=${cookies[0]!.value}`, 'keepup-session': key }
   const status = async () => (await fetch(`${served.url}/v1/runs`, { headers: old })).status
   expect(await status()).toBe(200)
+  await page.locator('summary', { hasText: 'operator' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: /^Sign in with/ }).waitFor()
   expect(await status()).toBe(401)

@@ -74,6 +74,7 @@ it('a screen that cannot be drawn says so, is drawn again, and leaves the others
   await page.route(path, (route) => route.fulfill({ json: { run: null } }))
   await served.open(page, `/runs/${done}`)
   await expect.poll(() => main(page)).toContain('This screen cannot be drawn')
+  await page.getByText('Oversight').click()
   await page.getByRole('link', { name: 'Audit' }).click()
   await expect.poll(() => main(page)).toContain('Questions of auditors')
   await page.goBack()

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { violations } from '../support/browser/violations.ts'
 
 const browser = useBrowser()
 let served: Served
@@ -110,5 +111,115 @@ describe('the list of runs', () => {
     await expect.poll(() => page.locator('.notice').innerText()).toContain('No run is like this')
     await page.getByRole('button', { name: 'Clear' }).click()
     await expect.poll(async () => (await tasks(page)).length).toBeGreaterThan(3)
+  })
+})
+
+describe('the list as a person arranges it', () => {
+  it('shows the chosen columns, also after a reload', async () => {
+    const page = await browser.page()
+    await served.driven('finish with columns')
+    await served.open(page)
+    const heads = page.locator('.run-line.heads')
+    await expect.poll(() => heads.innerText()).toMatch(/Role, model\s+Cost, turns\s+Changed, id$/)
+    await page.getByText('Columns', { exact: true }).click()
+    await page.getByLabel('Calls', { exact: true }).check()
+    await page.getByLabel('Role, model').uncheck()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.getByLabel('Calls', { exact: true }).isVisible()).toBe(false)
+    await page.reload()
+    await expect.poll(() => heads.innerText()).toMatch(/Task\s+Cost, turns\s+Calls\s+Changed, id$/)
+    expect(await page.locator('.run-row', { hasText: 'finish with columns' }).locator('.calls').innerText()).toBe('1')
+  })
+
+  it('saves a list under a name, with its filters, groups and columns', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.driven('finish what two have')
+    await served.driven('finish what two have')
+    await served.open(page, '/?text=two have')
+    await page.getByLabel('by task').check()
+    const group = page.getByRole('button', { name: /^finish what two have 2 runs: 2 done/ })
+    await group.waitFor()
+    expect(await tasks(page)).toEqual(['finish what two have'])
+    await page.getByText('Views', { exact: true }).click()
+    await page.getByLabel('Name').fill('<i>Two</i>')
+    await page.keyboard.press('Enter')
+    await page.goto(served.url)
+    await expect.poll(async () => (await tasks(page)).length).toBeGreaterThan(3)
+    await page.getByText('Views', { exact: true }).click()
+    await page.getByRole('button', { name: '<i>Two</i>', exact: true }).click()
+    await group.click()
+    await expect.poll(() => tasks(page)).toEqual(Array(3).fill('finish what two have'))
+    await page.getByText('Views', { exact: true }).click()
+    await page.getByRole('button', { name: 'Remove <i>Two</i>' }).click()
+    await page.reload()
+    await page.getByText('Views', { exact: true }).click()
+    expect(await page.getByRole('button', { name: '<i>Two</i>', exact: true }).count()).toBe(0)
+    expect(found).toEqual([])
+  })
+
+  it('acts on the chosen runs: forks those that ended with a code, ends them, and saves them as a pack', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const ids = [await served.driven('fail together'), await served.driven('fail together')]
+    await served.open(page, '/?text=fail together')
+    const code = await served.ask<{ run: { error: { code: string } } }>('GET', `/v1/runs/${ids[0]}`)
+    await page.getByText('More filters').click()
+    await page.getByLabel('Ended with').fill(code.run.error.code)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.getByText('More filters (1)').count()).toBe(1)
+    await page.getByLabel('Choose all runs').check()
+    const actions = page.getByRole('group', { name: 'Actions for the chosen runs' })
+    await expect.poll(() => actions.innerText()).toContain('2 runs chosen')
+    expect(await violations(page)).toEqual([])
+    expect(await actions.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+    const download = page.waitForEvent('download')
+    await actions.getByRole('button', { name: 'Export' }).click()
+    expect((await download).suggestedFilename()).toBe('runs.keepup-pack.tar')
+    await actions.getByRole('button', { name: 'Fork' }).click()
+    await actions.getByRole('button', { name: 'Fork them' }).click()
+    await expect.poll(() => page.getByText('2 runs forked.').count()).toBe(1)
+    const { runs } = await served.ask<{ runs: { runId: string; source: { agentId: string } | null }[] }>(
+      ...(['GET', '/v1/runs?text=fail%20together'] as const),
+    )
+    expect(runs.flatMap(({ source }) => source?.agentId ?? []).sort()).toEqual(ids.sort())
+    await page.goto(`${served.url}/?text=fail together`)
+    await expect.poll(() => page.getByText('fork at step').count()).toBe(2)
+    expect(found).toEqual([])
+  })
+
+  it('ends the chosen runs that have not ended, and leaves those that are not shown', async () => {
+    const page = await browser.page()
+    await served.driven('write together', { workspace: served.workspace() })
+    await served.driven('write apart', { workspace: served.workspace() })
+    await served.open(page, '/?text=write ')
+    await page.getByLabel('Choose write together').check()
+    await page.getByLabel('Choose write apart').check()
+    await page.goto(`${served.url}/?text=write together`)
+    await page.getByLabel('Choose write together').check()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'End them' }).click()
+    await expect.poll(() => page.locator('.run-row .status').innerText()).toContain('cancelled')
+    const { runs } = await served.ask<{ runs: { status: string }[] }>('GET', '/v1/runs?text=write%20apart')
+    expect(runs[0]!.status).toBe('active')
+  })
+})
+
+describe('the navigation', () => {
+  it.each([
+    [1160, 'one line'],
+    [390, 'one menu'],
+  ])('at %i px takes %s', async (width, way) => {
+    const page = await browser.page()
+    await page.setViewportSize({ width, height: 640 })
+    await served.open(page, '/proof')
+    const top = page.locator('header.top')
+    await expect.poll(async () => (await top.boundingBox())!.height).toBeLessThan(45)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await top.locator('summary', { hasText: 'Proof' }).click()
+    if (way === 'one menu') await page.getByRole('link', { name: 'Numbers' }).click()
+    else await page.getByRole('link', { name: 'Access' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toBe(way === 'one menu' ? '/numbers' : '/access')
+    await expect.poll(() => page.locator('nav .menu[open]').count()).toBe(0)
   })
 })

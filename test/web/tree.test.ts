@@ -45,10 +45,13 @@ describe('a run of several agents', () => {
     const page = await browser.page()
     const found = troubles(page)
     await served.open(page, `/runs/${ROOT}`)
-    const agents = page.locator('.agents button')
+    const agents = page.locator('.agents button[title]')
     await expect.poll(() => agents.count()).toBe(3)
     expect(await agents.nth(2).innerText()).toMatch(/Hand\s+asks[\s\S]*active, waits: approval/)
-    expect(await agents.nth(0).getAttribute('title')).toMatch(/tokens: .* of 200,000, .* reserved/)
+    expect(await agents.nth(0).locator('.budget').first().getAttribute('title')).toMatch(
+      /tokens: .* of 200,000, .* reserved/,
+    )
+    expect(await agents.nth(2).locator('.agent-task').innerText()).toBe('0:0.0:0')
     await agents.nth(2).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[2])
     await expect.poll(() => agents.nth(2).getAttribute('aria-current')).toBe('true')
@@ -56,11 +59,42 @@ describe('a run of several agents', () => {
     expect(found).toEqual([])
   })
 
+  it('is folded below an agent, and unfolded again', async () => {
+    const page = await browser.page()
+    await served.open(page, `/runs/${ROOT}`)
+    const agents = page.locator('.agents button[title]')
+    const fold = page.getByRole('button', { name: /^1 agent below/ })
+    await fold.click()
+    await expect.poll(() => agents.count()).toBe(2)
+    expect(await fold.getAttribute('aria-expanded')).toBe('false')
+    await fold.click()
+    await expect.poll(() => agents.count()).toBe(3)
+  })
+
+  it.each(['light', 'dark'] as const)('is drawn on one time axis, in the %s theme', async (theme) => {
+    const page = await browser.page()
+    await page.emulateMedia({ colorScheme: theme })
+    const found = troubles(page)
+    await served.open(page, `/runs/${ROOT}?view=agents`)
+    const lanes = page.locator('.lane')
+    await expect.poll(() => lanes.count()).toBe(3)
+    // Both delegations touch the lane of the middle agent. No agent has ended.
+    await expect.poll(() => lanes.nth(1).locator('.link-delegation').count()).toBe(2)
+    await expect.poll(() => lanes.nth(0).locator('.lane-bar.bar-children').count()).toBe(1)
+    const asks = lanes.nth(2).getByRole('button', { name: /waits for an approval, event/ })
+    await asks.waitFor()
+    expect(await violations(page)).toEqual([])
+    await asks.click({ force: true })
+    await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[2])
+    await expect.poll(() => page.locator('.detail h2').innerText()).toMatch(/approval_requested/)
+    expect(found).toEqual([])
+  })
+
   it('shows which agents lived at the position, and leads to the last event of another one by then', async () => {
     const page = await browser.page()
     const found = troubles(page)
     await served.open(page, `/runs/${ROOT}?at=0`)
-    const agents = page.locator('.agents button')
+    const agents = page.locator('.agents button[title]')
     await expect.poll(() => agents.nth(1).innerText()).toContain('not yet born here')
     expect(await agents.nth(0).innerText()).toContain('active · turn 0, step 0')
     // When the last one is born, those above it wait for it; one that is looked at shows its last event by then.
@@ -80,7 +114,7 @@ describe('a run of several agents', () => {
     const page = await browser.page()
     await page.emulateMedia({ colorScheme: theme })
     await served.open(page, `/runs/${ROOT}?at=0`)
-    const agents = page.locator('.agents button')
+    const agents = page.locator('.agents button[title]')
     await expect.poll(() => agents.nth(1).innerText()).toContain('not yet born here')
     const found = await violations(page)
     await page.goto(`${served.url}/runs/${ROOT}?agent=${ids[2]}&at=0&tab=state`)
@@ -92,7 +126,7 @@ describe('a run of several agents', () => {
   it('is walked by keyboard at a position', async () => {
     const page = await browser.page()
     await served.open(page, `/runs/${ROOT}?agent=${ids[2]}&at=0`)
-    const agents = page.locator('.agents button')
+    const agents = page.locator('.agents button[title]')
     await expect.poll(() => agents.nth(1).innerText()).toMatch(/active · turn 1, step \d+/)
     await page.getByRole('link', { name: 'To the content' }).focus()
     const isOn = () => agents.nth(1).evaluate((one) => one === document.activeElement)

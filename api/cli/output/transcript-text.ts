@@ -1,7 +1,7 @@
 import { NOTES } from '../../../domain/agent/state/transcript.ts'
 import { inputOf } from '../../../domain/calls/content.ts'
 import { callArguments, textOf } from '../../../domain/calls/requested-calls.ts'
-import { grantText } from '../../../domain/secrets/destinations.ts'
+import { grantText } from '../../../domain/secrets/grant-text.ts'
 import type { EventView, Payload, StoredType } from '../../operations/events/schemas.ts'
 import { ALTERED } from './event-row.ts'
 import { oneLine, safe } from './text.ts'

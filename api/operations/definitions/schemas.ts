@@ -15,6 +15,7 @@ export const Role = z
     wallClockMs: z.int().nullable().meta({ description: 'The time limit of runs that name none' }),
   })
   .meta({ id: 'Role' })
+export type Role = z.infer<typeof Role>
 export const Roles = z
   .strictObject({
     roles: z.array(Role).readonly(),

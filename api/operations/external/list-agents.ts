@@ -1,6 +1,6 @@
 import { AgentError } from '../../../domain/external/errors.ts'
 import { VERSION } from '../../version.ts'
-import { OWN_AGENT } from '../runs/start-schemas.ts'
+import { OWN_AGENT } from '../runs/own-agent.ts'
 import type { Services } from '../services.ts'
 import { OWN_CAPABILITIES } from './own-capabilities.ts'
 import type { AgentKind } from './schemas.ts'

@@ -82,7 +82,7 @@ export const RUN_OPERATIONS = [
     output: schema.RunTree,
     answers: { 200: 'The tree' },
     awaitsTables: true,
-    run: (s, { params }) => runTree(s, params.id),
+    run: (s, { params }, { options }) => runTree(s, params.id, options),
   }),
   operation({
     name: 'getRunTreeAt',

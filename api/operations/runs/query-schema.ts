@@ -32,8 +32,8 @@ export const RunQuery = PageQuery.extend({
   until: Moment.optional().meta({ type: 'string', description: 'Started before then' }),
   text: Text.optional().meta({
     description:
-      'It occurs in the task, the result, or the first 500 characters of an input or of an answer of the model; the case of ' +
-      'A to Z does not matter. A page looks through 2000 runs: it may be empty and have a next one.',
+      'It occurs in the task, the result, the first 500 characters of an input, the first 200 of an answer of the model, ' +
+      'the name of a called tool, a path that a call names or changes, or the message of a failed call; the case of A to Z does not matter. A page looks through 2000 runs: it may be empty and have a next one.',
   }),
   prefix: Id.optional().meta({ description: 'Only runs whose id begins so' }),
 })

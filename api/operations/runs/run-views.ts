@@ -4,7 +4,7 @@ import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
-import type { ParkedRow, RunRow } from '../read-model.ts'
+import type { AgentRow, ParkedRow, RunRow } from '../read-model.ts'
 import type { Services } from '../services.ts'
 import { hasEnded } from './drive-end.ts'
 import { unread } from './missing-run.ts'
@@ -24,6 +24,8 @@ const withoutTexts = ({ error, ...run }: Run): Run => ({
   ...{ task: null, workspace: null, summary: null, partialOutput: null, unmetGates: [] },
   error: error && { code: error.code, message: '' },
 })
+
+const agentsWithoutTexts = (agents: readonly AgentRow[]): AgentRow[] => agents.map((one) => ({ ...one, task: null }))
 
 /** Runs that match a query, newest first. Rejects with FORBIDDEN a search for a text that the caller may not see. */
 export async function listRuns(s: Services, query: z.output<typeof RunQuery>, options: RequestOptions) {
@@ -68,16 +70,17 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const whole = runView(s, row, await s.sizes([runId]))
   const run = texts ? whole : withoutTexts(whole)
   return {
-    ...{ position, run, tree, asks: texts ? asks.value : [], parked },
+    ...{ position, run, tree: texts ? tree : agentsWithoutTexts(tree), asks: texts ? asks.value : [], parked },
     ...{ acceptedLosses: losses, reuse, workersDrive, missingTools, restoring },
   }
 }
 
 /** The agents of a run. Rejects as {@link runDetail} does. */
-export async function runTree(s: Services, runId: string) {
+export async function runTree(s: Services, runId: string, options: RequestOptions) {
   const { position, value } = await s.read.tree(runId)
   if (!value) throw await unread(s, runId)
-  return { position, runId, ...value }
+  const { agents, recorded } = value
+  return { position, runId, agents: seesTexts(options) ? agents : agentsWithoutTexts(agents), recorded }
 }
 
 function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): Run {

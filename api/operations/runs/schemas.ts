@@ -124,6 +124,7 @@ export const AgentNode = z
     parentId: z.string().nullable(),
     depth: z.int().meta({ description: '0: the root agent; -1: not known' }),
     role: z.string().nullable(),
+    task: z.string().nullable().meta({ description: 'The first 500 characters of its first input; null: none yet' }),
     backend: z.string().nullable().meta({ description: "The kind of another agent; null: keepup's own" }),
     ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what the agent does' }),
     phase: z.string().nullable(),

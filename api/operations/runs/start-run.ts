@@ -5,11 +5,12 @@ import { mustMayUnconfine, mustNotApproveOwn } from '../approvals/separation.ts'
 import { startAgent } from '../external/start-agent.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, untilShown } from './idempotency.ts'
+import { OWN_AGENT } from './own-agent.ts'
 import { mustWrite } from './record-command.ts'
 import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 import { beginningOf } from './run-of-agent.ts'
 import type { StartedRun } from './schemas.ts'
-import { OWN_AGENT, type StartRun } from './start-schemas.ts'
+import type { StartRun } from './start-schemas.ts'
 
 /**
  * Starts a run, or returns the run that the same Idempotency-Key started. Rejects with the refusals of `prepare`.

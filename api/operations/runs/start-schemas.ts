@@ -14,6 +14,7 @@ import {
   VARIABLE_NAME,
 } from '../../../domain/tree/spec.ts'
 import { By, Folder, JsonValue } from '../schemas.ts'
+import { OWN_AGENT } from './own-agent.ts'
 
 const names = z.array(z.string().min(1))
 
@@ -51,9 +52,6 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
   const meant = code === 'unrecognized_keys' ? (keys as string[]).flatMap((key) => DEEPER.get(key) ?? []) : []
   return meant.length === 0 ? undefined : `did you mean ${meant.join(', ')}?`
 }
-
-/** The kind of keepup's own agent. */
-export const OWN_AGENT = 'keepup'
 
 /**
  * The settings of an external agent's run. Of the policy only `sandboxed` applies, because keepup does not control the

@@ -7,9 +7,9 @@ import {
   destinationOf,
   type GivenSecret,
   grantsFor,
-  grantText,
 } from '../../../domain/secrets/destinations.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/forms.ts'
+import { grantText } from '../../../domain/secrets/grant-text.ts'
 import { secretUnavailable } from '../../../domain/secrets/redactor.ts'
 
 /** A call with references in its arguments. */

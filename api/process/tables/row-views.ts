@@ -120,6 +120,7 @@ export function agentRows(tree: readonly AgentTreeNode[], waiting: readonly Wait
       parentId: agent.parent_agent_id,
       depth: agent.depth,
       role: agent.role === '' ? null : agent.role,
+      task: standing.task,
       backend: agent.backend,
       ungoverned: agent.ungoverned === 1,
       phase: standing.phase,

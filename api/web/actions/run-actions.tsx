@@ -70,6 +70,9 @@ export function RunActions({ detail, step, canHold }: { detail: Detail; step: nu
         )}
         {commands && openButton('input', 'Say (i)')}
         {!ungoverned && openButton('fork', 'Fork (f)')}
+        <a class="button" href={`/start?from=${encodeURIComponent(runId)}`}>
+          Run again
+        </a>
         {workspace !== null && openButton('restore', 'Restore')}
         <button type="button" onClick={exported}>
           Export

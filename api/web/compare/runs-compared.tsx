@@ -6,6 +6,7 @@ import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { type Compared, compare, nextDifference, placeName, signOf } from './compared.ts'
 import { PlaceDetail } from './place-detail.tsx'
+import { RunsSummary } from './runs-summary.tsx'
 
 const ROW = 24
 const TONES: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '±': 'bad', '=': 'quiet' }
@@ -13,7 +14,12 @@ const TONES: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', 
 /** Two runs, aligned by cause: the same turn, the same call, the same child. */
 export function RunsCompared({ a, b }: { a: string; b: string }) {
   const found = useLoaded(`${a} ${b}`, () => compare(a, b))
-  return <Loaded of={found}>{(compared) => <Beside compared={compared} />}</Loaded>
+  return (
+    <>
+      <RunsSummary a={a} b={b} />
+      <Loaded of={found}>{(compared) => <Beside compared={compared} />}</Loaded>
+    </>
+  )
 }
 
 function Beside({ compared }: { compared: Compared }) {
@@ -35,8 +41,11 @@ function Beside({ compared }: { compared: Compared }) {
     <>
       <p class="about" role="status">
         Of {places.length.toLocaleString('en')} things {(places.length - differing).toLocaleString('en')} are the same
-        and {differing.toLocaleString('en')} differ (j, k).
+        and {differing.toLocaleString('en')} differ, the first one at “{shown(placeName(first))}”.
         {places.length < total && ` There are ${total.toLocaleString('en')}; only the first are shown.`}{' '}
+        <Step label="First difference" to={nextDifference(places, -1, 1)} onStep={choose} />
+        <Step label="Previous (k)" to={nextDifference(places, at, -1)} onStep={choose} />
+        <Step label="Next (j)" to={nextDifference(places, at, 1)} onStep={choose} />{' '}
         <label>
           <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> also what is the same
         </label>
@@ -74,3 +83,16 @@ function Beside({ compared }: { compared: Compared }) {
     </>
   )
 }
+
+interface StepProps {
+  readonly label: string
+  /** The place to go to. -1: none. */
+  readonly to: number
+  readonly onStep: (to: number) => void
+}
+
+const Step = ({ label, to, onStep }: StepProps) => (
+  <button type="button" disabled={to < 0} onClick={() => onStep(to)}>
+    {label}
+  </button>
+)

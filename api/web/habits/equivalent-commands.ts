@@ -22,7 +22,7 @@ function part(query: URLSearchParams, names: readonly string[]): string {
   return kept.size === 0 ? '' : `?${kept}`
 }
 
-const RUNS = ['status', 'role', 'model', 'over', 'since', 'until', 'text'] as const
+const RUNS = ['status', 'role', 'model', 'over', 'since', 'until', 'text', 'person', 'file'] as const
 
 /** The commands that show the same content as a URL of the page. */
 export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
@@ -71,7 +71,7 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
     default:
       return {
         keepup: `keepup runs list${options(query, RUNS)}`,
-        curl: get(`/v1/runs${part(query, [...RUNS, 'waiting'])}`),
+        curl: get(`/v1/runs${part(query, [...RUNS, 'waiting', 'error'])}`),
       }
   }
 }

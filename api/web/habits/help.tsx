@@ -12,6 +12,7 @@ const EVERYWHERE: Lines = [
 const LISTS: Lines = [
   ['j, k', 'the next, the one before: in lists, the inbox, comparisons, documents and the log'],
   ['Enter', 'open it'],
+  ['x', 'choose a run, for actions on several'],
   ['c', 'mark a run; on another one: compare'],
   ['Home, End', 'the first, the last'],
 ]

@@ -6,24 +6,11 @@ import { CopyAs } from '../habits/copy-as.tsx'
 import { Help } from '../habits/help.tsx'
 import { Palette } from '../habits/palette.tsx'
 import { nextZone, zoneName } from '../habits/time-zone.ts'
+import { Menu } from '../parts/menu.tsx'
 import { useKeys } from './keyboard-shortcuts.ts'
+import { Navigation } from './navigation.tsx'
 import { go, path } from './router.ts'
 import { nextTheme, theme } from './theme.ts'
-import { waitingForPeople } from './waiting.ts'
-
-export const SCREENS = [
-  ['/', 'Runs'],
-  ['/inbox', 'Inbox'],
-  ['/documents', 'Documents'],
-  ['/compare', 'Compare'],
-  ['/numbers', 'Numbers'],
-  ['/audit', 'Audit'],
-  ['/proof', 'Proof'],
-  ['/access', 'Access'],
-  ['/retention', 'Retention'],
-  ['/webhooks', 'Webhooks'],
-  ['/start', 'Start'],
-] as const
 
 const CONNECTION = {
   connecting: 'connecting …',
@@ -34,7 +21,6 @@ const CONNECTION = {
 
 /** The frame around every screen. */
 export function Shell({ children }: { children: ComponentChildren }) {
-  const asks = waitingForPeople.value
   const [open, setOpen] = useState<'palette' | 'help' | 'copy' | null>(null)
   const close = () => setOpen(null)
   const [stays, setStays] = useState(false)
@@ -57,36 +43,30 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <a class="brand" href="/">
           keepup
         </a>
-        <nav aria-label="Screens">
-          {SCREENS.map(([to, name]) => (
-            <a key={to} href={to} aria-current={path.value === to ? 'page' : undefined}>
-              {name}
-              {to === '/inbox' && asks > 0 && <span class="badge">{asks}</span>}
-            </a>
-          ))}
-        </nav>
+        <Navigation />
         <span class={`connection ${connection.value}`} role="status">
           {CONNECTION[connection.value]}
         </span>
-        <span class="quiet person">{person()}</span>
         <button type="button" class="plain" onClick={() => setOpen('palette')} aria-keyshortcuts="Control+K">
           Find
         </button>
-        <button type="button" class="plain" onClick={() => setOpen('copy')} aria-keyshortcuts="y">
-          Copy as
-        </button>
-        <button type="button" class="plain" onClick={() => setOpen('help')} aria-label="Help" aria-keyshortcuts="?">
-          ?
-        </button>
-        <button type="button" class="plain" onClick={nextZone} aria-label={`Times: ${zoneName()}. Change it`}>
-          {zoneName()}
-        </button>
-        <button type="button" class="plain" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it`}>
-          {theme.value}
-        </button>
-        <button type="button" class="plain" onClick={() => signOut().catch(() => setStays(true))}>
-          {stays ? 'Not signed out: try again' : 'Sign out'}
-        </button>
+        <Menu label={<bdi class="person">{person()}</bdi>} end>
+          <button type="button" class="plain" onClick={() => setOpen('copy')} aria-keyshortcuts="y">
+            Copy as …
+          </button>
+          <button type="button" class="plain" onClick={() => setOpen('help')} aria-keyshortcuts="?">
+            Help
+          </button>
+          <button type="button" class="plain" onClick={nextZone} aria-label={`Times: ${zoneName()}. Change it`}>
+            Times: {zoneName()}
+          </button>
+          <button type="button" class="plain" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it`}>
+            Theme: {theme.value}
+          </button>
+          <button type="button" class="plain" onClick={() => signOut().catch(() => setStays(true))}>
+            {stays ? 'Not signed out: try again' : 'Sign out'}
+          </button>
+        </Menu>
       </header>
       <main id="content" tabIndex={-1}>
         {children}

@@ -84,9 +84,9 @@ export function RunScreen({ runId }: { runId: string }) {
       {rights?.has('access.read') && <Held streams={streamsOf(runId, model.tree.value)} />}
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />
-      <div class="panes">
+      <div class={(model.tree.value?.agents.length ?? 0) > 1 ? 'panes several' : 'panes'}>
         <TreePane tree={model.tree.value} then={isPast ? trees.current.value : null} agent={agent} place={place} />
-        <TimelinePane runId={runId} tree={model.tree.value} agent={agent} place={place} />
+        <TimelinePane model={model} tree={model.tree.value} agent={agent} place={place} />
         <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
       </div>
     </div>
@@ -144,6 +144,11 @@ function RunHead({ detail, runId, step, canHold }: HeadProps) {
       <span class="figures">
         {dollars(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
       </span>
+      {source !== null && (
+        <a class="badge" href={`/runs/${source.agentId}`}>
+          fork at step {source.step}
+        </a>
+      )}
       {run.ungoverned && <span class="badge">ungoverned</span>}
       {run.incomplete && <span class="badge">incomplete</span>}
       {run.shortened && <span class="badge">shortened log</span>}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { setQuery } from '../page/router.ts'
+import { Menu } from '../parts/menu.tsx'
 import { FILTERS, type Filter, type Filters } from './filters.ts'
 
 interface Choice {
@@ -31,62 +32,74 @@ const CHOICES: readonly Choice[] = [
       ['model', 'its model'],
     ],
   },
-  {
-    name: 'since',
-    label: 'Started',
-    options: [
-      ['1h', 'in the last hour'],
-      ['1d', 'in the last day'],
-      ['1w', 'in the last week'],
-      ['30d', 'in the last 30 days'],
-    ],
-  },
 ]
+
+const STARTED: Choice = {
+  name: 'since',
+  label: 'Started',
+  options: [
+    ['1h', 'in the last hour'],
+    ['1d', 'in the last day'],
+    ['1w', 'in the last week'],
+    ['30d', 'in the last 30 days'],
+  ],
+}
 
 const TEXTS: readonly (readonly [Filter, string, string])[] = [
   ['role', 'Role', 'coder'],
   ['model', 'Model', 'a model’s id'],
   ['over', 'Over $', '0.50'],
+  ['error', 'Ended with', 'MODEL_FAILED'],
+  ['person', 'Person', 'ada'],
+  ['file', 'File', 'src/index.ts'],
 ]
 
 /** The filters of the run list. The URL contains all of them. */
 export function FilterBar({ filters }: { filters: Filters }) {
-  const set = (name: Filter) => (event: Event) => setQuery({ [name]: (event.target as HTMLInputElement).value.trim() })
   const search = useTyped('text', filters.text ?? '')
+  const further = [STARTED.name, ...TEXTS.map(([name]) => name)].filter((name) => filters[name] !== undefined).length
   const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))
   return (
     <search class="filters">
       <input
         type="search"
-        aria-label="Text in task, input, answer or result"
+        aria-label="Text in task, input, answer, result or calls"
         placeholder="text in a run  ( / )"
         {...search}
       />
-      {CHOICES.map(({ name, label, options }) => (
-        <label key={name}>
-          {label}
-          <select value={filters[name] ?? ''} onChange={set(name)}>
-            <option value="">any</option>
-            {filters[name] !== undefined && !options.some(([value]) => value === filters[name]) && (
-              <option value={filters[name]}>{filters[name]}</option>
-            )}
-            {options.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+      {CHOICES.map((choice) => (
+        <ChoiceFilter key={choice.name} choice={choice} filters={filters} />
       ))}
-      {TEXTS.map(([name, label, example]) => (
-        <TextFilter key={name} name={name} label={label} value={filters[name] ?? ''} placeholder={example} />
-      ))}
+      <Menu label={further === 0 ? 'More filters' : `More filters (${further})`}>
+        <ChoiceFilter choice={STARTED} filters={filters} />
+        {TEXTS.map(([name, label, example]) => (
+          <TextFilter key={name} name={name} label={label} value={filters[name] ?? ''} placeholder={example} />
+        ))}
+      </Menu>
       {Object.keys(filters).length > 0 && (
         <button type="button" onClick={clear}>
           Clear
         </button>
       )}
     </search>
+  )
+}
+
+function ChoiceFilter({ choice: { name, label, options }, filters }: { choice: Choice; filters: Filters }) {
+  const value = filters[name]
+  return (
+    <label>
+      {label}
+      <select value={value ?? ''} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">any</option>
+        {value !== undefined && !options.some(([known]) => known === value) && <option value={value}>{value}</option>}
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 

@@ -1,10 +1,11 @@
 import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { Ago } from '../parts/ago.tsx'
-import { countText, short } from '../parts/format.ts'
+import { countText } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
+import { type Column, widths } from './columns.tsx'
 import { askOf } from './filters.ts'
-import { StatusMark } from './status-mark.tsx'
+import { costOf, type Group, tally } from './groups.ts'
+import { StatusMark, standing } from './status-mark.tsx'
 
 const ASKS: Readonly<Record<string, string>> = {
   approval: 'waits for an approval',
@@ -12,36 +13,84 @@ const ASKS: Readonly<Record<string, string>> = {
   input: 'waits for an answer',
 }
 
+interface RunListItemProps {
+  readonly run: Run
+  readonly columns: readonly Column[]
+  readonly selected: boolean
+  readonly chosen: boolean
+  /** Inside a group, below its head. */
+  readonly inside: boolean
+  readonly onChoose: () => void
+}
+
 /** A run in a list. */
-export function RunListItem({ run, selected }: { run: Run; selected: boolean }) {
-  const { runId, task, summary, error, role, model, turn, updatedAt, total } = run
+export function RunListItem({ run, columns, selected, chosen, inside, onChoose }: RunListItemProps) {
+  const { runId, task, summary, error, source, ungoverned } = run
   const ask = askOf(run.waiting)
   const outcome = ask !== null ? ASKS[ask] : (error?.message ?? summary ?? run.phase ?? '')
+  const name = shown(task ?? '(no task yet)')
   return (
-    <a class={`run-row${selected ? ' selected' : ''}`} href={`/runs/${runId}`} aria-current={selected || undefined}>
-      <StatusMark run={run} />
-      <span class="run-what">
-        <span class="run-task">
-          <bdi>{shown(task ?? '(no task yet)')}</bdi>
+    <div class={`run-line${inside ? ' inside' : ''}`}>
+      <input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${name}`} />
+      <a
+        class={`run-row${selected ? ' selected' : ''}`}
+        href={`/runs/${runId}`}
+        aria-current={selected || undefined}
+        style={{ '--columns': widths(columns) }}
+      >
+        <StatusMark run={run} />
+        <span class="run-what">
+          <span class="run-title">
+            <span class="run-task">
+              <bdi>{name}</bdi>
+            </span>
+            {source !== null && <span class="badge">fork at step {source.step}</span>}
+            {ungoverned && <span class="badge">ungoverned</span>}
+          </span>
+          <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
+            <bdi>{shown(outcome ?? '')}</bdi>
+          </span>
         </span>
-        <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
-          <bdi>{shown(outcome ?? '')}</bdi>
-        </span>
+        {columns.map(({ name, number, show }) => (
+          <span key={name} class={`run-cell ${name}${number ? ' figure' : ''}`}>
+            {show(run)}
+          </span>
+        ))}
+      </a>
+    </div>
+  )
+}
+
+/** The titles of the columns, and a box that chooses every run. */
+export function RunHeads(props: { columns: readonly Column[]; all: boolean; onAll: () => void }) {
+  return (
+    <div class="run-line heads">
+      <input type="checkbox" checked={props.all} onChange={props.onAll} aria-label="Choose all runs" />
+      <div class="run-columns" style={{ '--columns': widths(props.columns) }}>
+        <span>Status</span>
+        <span>Task</span>
+        {props.columns.map(({ name, title, number }) => (
+          <span key={name} class={`run-cell ${name}${number ? ' figure' : ''}`}>
+            {title}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** The head of the runs of one task. */
+export function GroupHead({ group, onToggle }: { group: Group; onToggle: () => void }) {
+  const { task, runs, open } = group
+  return (
+    <button type="button" class="run-group plain" aria-expanded={open} onClick={onToggle}>
+      <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+      <span class="run-task">
+        <bdi>{shown(task)}</bdi>
       </span>
-      <span class="run-who">
-        <bdi>{shown(role ?? 'no role')}</bdi>
-        <span class="quiet">
-          <bdi>{shown(model ?? '')}</bdi>
-        </span>
+      <span class="quiet">
+        {countText(runs.length, 'run')}: {tally(runs.map(standing))} · {dollars(costOf(runs))}
       </span>
-      <span class="run-figures">
-        <span>{dollars(total.nanoDollars)}</span>
-        <span class="quiet">{countText(turn, 'turn')}</span>
-      </span>
-      <span class="run-when">
-        <Ago at={updatedAt} />
-        <span class="quiet mono">{short(runId)}</span>
-      </span>
-    </a>
+    </button>
   )
 }

@@ -29,7 +29,7 @@ export class RunsModel {
   #first: readonly Run[] = []
   #known: readonly Run[] = []
   #next: string | null = null
-  #busy = false
+  #reading: Promise<void> | null = null
   #over = false
 
   constructor(filters: Filters) {
@@ -66,9 +66,22 @@ export class RunsModel {
     this.#throttle.request()
   }
 
-  async more(): Promise<void> {
-    if (this.#busy || this.#next === null) return
-    this.#busy = true
+  /** Loads the next page. Calls during a load wait for that load. */
+  more(): Promise<void> {
+    this.#reading ??= this.#readMore().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  /** All runs that match the filters. Ends early at a fault, or when the list is closed. */
+  async all(): Promise<readonly Run[]> {
+    while (this.#next !== null && !this.#over && this.fault.value === '') await this.more()
+    return this.runs.value
+  }
+
+  async #readMore(): Promise<void> {
+    if (this.#next === null) return
     try {
       const page = await this.#page({ limit: String(PAGE), after: this.#next })
       this.#known = [...this.#known, ...page.runs]
@@ -76,8 +89,6 @@ export class RunsModel {
       this.#show()
     } catch (error) {
       this.fault.value = errorText(error)
-    } finally {
-      this.#busy = false
     }
   }
 

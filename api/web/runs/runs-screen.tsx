@@ -1,4 +1,6 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Run } from '../../operations/runs/schemas.ts'
+import { CommandOutcome } from '../actions/outcome.tsx'
 import { listen } from '../client/feed.ts'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { go, query, setQuery } from '../page/router.ts'
@@ -6,12 +8,23 @@ import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
 import { countText, short } from '../parts/format.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { BulkActions } from './bulk-actions.tsx'
+import { COLUMNS, ColumnsMenu, chosenColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { filtersIn, moveSelection } from './filters.ts'
-import { RunListItem } from './run-row.tsx'
+import { byTask, type Line } from './groups.ts'
+import { GroupHead, RunHeads, RunListItem } from './run-row.tsx'
 import { RunsModel } from './runs-model.ts'
+import { ViewsMenu } from './saved-views.tsx'
 
 const ROW = 52
+
+/** A copy of a set with a value added, or removed if the set has it. */
+function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
+  const changed = new Set(set)
+  if (!changed.delete(value)) changed.add(value)
+  return changed
+}
 
 /** All runs with live updates, those that wait for a person first. */
 export function RunsScreen() {
@@ -29,7 +42,24 @@ export function RunsScreen() {
   }, [model])
   const runs = model.runs.value
   const selected = query.value.get('run')
-  const ids = runs.map(({ runId }) => runId)
+  const [openTasks, setOpenTasks] = useState<ReadonlySet<string>>(new Set())
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const grouped = query.value.get('group') === 'task'
+  const isOpen = (task: string, group: readonly Run[]) =>
+    openTasks.has(task) || group.some(({ runId }) => runId === selected)
+  const lines: readonly Line[] = grouped ? byTask(runs, isOpen) : runs.map((run) => ({ run, inside: false }))
+  const ids = lines.flatMap(({ run }) => run?.runId ?? [])
+  // Commands apply only to runs that the list has loaded.
+  const chosenRuns = runs.filter(({ runId }) => chosen.has(runId))
+  const choose = (runId: string) => setChosen(toggled(chosen, runId))
+  const isAll = runs.length > 0 && chosenRuns.length === runs.length
+  const chooseAll = async () => {
+    if (isAll) return setChosen(new Set())
+    const all = await model.all()
+    setChosen(new Set(all.map(({ runId }) => runId)))
+  }
+  const names = chosenColumns()
+  const columns = COLUMNS.filter(({ name }) => names.includes(name))
   const move = (by: number) => setQuery({ run: moveSelection(ids, selected, by) })
   const marked = query.value.get('compare')
   const mark = () => {
@@ -47,6 +77,7 @@ export function RunsScreen() {
       selected !== null && !(event.target instanceof HTMLElement && event.target.closest('a,button'))
         ? go(`/runs/${selected}`)
         : false,
+    x: () => (selected === null ? false : choose(selected)),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   })
   const isEmpty =
@@ -61,6 +92,18 @@ export function RunsScreen() {
             ? 'loading …'
             : `${countText(runs.length, 'run')}${model.isWhole ? '' : ' and more'}`}
         </span>
+        <label>
+          <input type="checkbox" checked={grouped} onChange={() => setQuery({ group: grouped ? null : 'task' })} /> by
+          task
+        </label>
+        {grouped && !model.isWhole && (
+          // Scrolling loads no further page while its runs only join folded groups.
+          <button type="button" onClick={() => model.more()}>
+            Load more
+          </button>
+        )}
+        <ColumnsMenu />
+        <ViewsMenu />
         {marked !== null && <span role="status">Choose the run to compare {short(marked)} with, and press c.</span>}
       </div>
       {model.fault.value !== '' && (
@@ -74,18 +117,31 @@ export function RunsScreen() {
           {code})
         </p>
       ))}
+      <CommandOutcome />
+      {chosenRuns.length > 0 && <BulkActions runs={chosenRuns} onDone={() => setChosen(new Set())} />}
+      {!isEmpty && <RunHeads columns={columns} all={isAll} onAll={chooseAll} />}
       {isEmpty ? (
         <Empty filtered={Object.keys(filters).length > 0} />
       ) : (
         <VirtualList
           label="Runs"
-          count={runs.length}
+          count={lines.length}
           rowHeight={ROW}
-          at={selected === null ? -1 : ids.indexOf(selected)}
-          onRange={(_, last) => last >= runs.length - 20 && void model.more()}
+          at={selected === null ? -1 : lines.findIndex(({ run }) => run?.runId === selected)}
+          onRange={(_, last) => last >= lines.length - 20 && void model.more()}
           row={(index) => {
-            const run = runs[index]!
-            return <RunListItem run={run} selected={run.runId === selected} />
+            const line = lines[index]!
+            if (line.run === undefined)
+              return <GroupHead group={line.group} onToggle={() => setOpenTasks(toggled(openTasks, line.group.task))} />
+            const { run, inside } = line
+            return (
+              <RunListItem
+                {...{ run, columns, inside }}
+                selected={run.runId === selected}
+                chosen={chosen.has(run.runId)}
+                onChoose={() => choose(run.runId)}
+              />
+            )
           }}
         />
       )}

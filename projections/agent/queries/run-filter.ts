@@ -100,7 +100,8 @@ const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => 
 
 /**
  * The runs that contain a text, ignoring the case of A to Z: in their summary, in people's inputs (first 500
- * characters) and in the model's answers (first 200 characters).
+ * characters), in the model's answers (first 200 characters), in the names of called tools, in the paths that calls name
+ * or change, and in the messages of failed calls.
  */
 export async function saying(db: Kysely<Database>, ids: readonly string[], text: string): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
@@ -110,7 +111,11 @@ export async function saying(db: Kysely<Database>, ids: readonly string[], text:
   const { rows } = await sql<{ id: string }>`
     select id from runs where id in ${among} and ${holds('summary')}
     union select run_id from inputs where run_id in ${among} and ${holds('preview')}
-    union select run_id from model_calls where run_id in ${among} and ${holds('preview')}`.execute(db)
+    union select run_id from model_calls where run_id in ${among} and ${holds('preview')}
+    union select run_id from tool_calls where agent_id in (select id from agents where run_id in ${among})
+      and (${holds('tool_name')} or ${holds('message')})
+    union select run_id from touched_files where agent_id in (select id from agents where run_id in ${among})
+      and ${holds('path')}`.execute(db)
   return new Set(rows.map((row) => row.id))
 }
 

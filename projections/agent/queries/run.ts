@@ -4,13 +4,15 @@ import type { Row } from '../../engine/schema/tables.ts'
 import { type AgentStanding, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { recordedChildren } from './recorded-children.ts'
-import { callsByAgent, type RunSummary, summaries } from './runs.ts'
+import { callsByAgent, originsOf, type RunSummary, summaries, tasksOf } from './runs.ts'
 import { addUsage, NO_USAGE, type UsageSum, usageBy } from './usage.ts'
 import { waitingOf } from './waiting.ts'
 
 /** An agent in its run's tree. `own`: its own usage; `total`: including all of its descendants. */
 export interface AgentTreeNode extends AgentStanding {
   readonly agent: LineageRow
+  /** The first input, up to 500 characters; null: none yet. A fork shows its source's. */
+  readonly task: string | null
   readonly phase: string | null
   readonly own: UsageSum
   readonly total: UsageSum
@@ -74,6 +76,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
 /** The agents of a run, children under their parents; empty for an unknown run. */
 export async function agentTree(db: Kysely<Database>, runId: string): Promise<AgentTreeNode[]> {
   const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
+  if (agents.length === 0) return []
   const births = await db
     .selectFrom('children')
     .select(['child_id', 'revision', 'unreached', 'ended_revision'])
@@ -86,6 +89,8 @@ export async function agentTree(db: Kysely<Database>, runId: string): Promise<Ag
   const states = await machineStates(db, [runId])
   const usage = await usageBy(db, 'agent_id', [runId])
   const calls = await callsByAgent(db, [runId])
+  const sources = await db.selectFrom('agents').select(['id', 'forked_from']).where('run_id', '=', runId).execute()
+  const tasks = await tasksOf(db, await originsOf(db, sources))
   const born = new Map(births.map(({ child_id, revision }) => [child_id, revision]))
   const left = new Set(births.filter((one) => one.unreached && one.ended_revision === null).map((one) => one.child_id))
   const inOrder = agents.sort((a, b) => (born.get(a.id) ?? -1) - (born.get(b.id) ?? -1))
@@ -102,7 +107,8 @@ export async function agentTree(db: Kysely<Database>, runId: string): Promise<Ag
     const budget = budgets.get(agent.id) ?? null
     const [phase, unreached] = [phases.get(agent.id) ?? null, left.has(agent.id)]
     const unmetGates = agent.completed_at === null ? [] : (gates.get(agent.id) ?? [])
-    return { agent, ...status, phase, own, total, budget, ownCalls, totalCalls, unmetGates, unreached, children }
+    const task = tasks.get(agent.id) ?? null
+    return { agent, ...status, task, phase, own, total, budget, ownCalls, totalCalls, unmetGates, unreached, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

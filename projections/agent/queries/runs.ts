@@ -159,7 +159,11 @@ async function inheritedOf(db: Kysely<Database>, origin: ReadonlyMap<string, str
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-async function tasksOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>): Promise<Map<string, string | null>> {
+/** The first input of each run's or agent's history, up to 500 characters. */
+export async function tasksOf(
+  db: Kysely<Database>,
+  origin: ReadonlyMap<string, string>,
+): Promise<Map<string, string | null>> {
   const firsts = await db
     .selectFrom('inputs')
     // A join, because only SQLite returns the bare column of the row with the minimum.
@@ -179,8 +183,11 @@ async function tasksOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>
   return new Map([...origin].map(([id, source]) => [id, previews.get(source) ?? null]))
 }
 
-/** The run that each row's history began with, through forks of forks. */
-async function originsOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<Map<string, string>> {
+/** The run or agent that each row's history began with, through forks of forks. */
+export async function originsOf(
+  db: Kysely<Database>,
+  rows: readonly Pick<Row<'runs'>, 'id' | 'forked_from'>[],
+): Promise<Map<string, string>> {
   const origin = new Map(rows.map((row) => [row.id, row.forked_from ?? row.id]))
   let open = [...new Set(rows.flatMap((row) => row.forked_from ?? []))]
   while (open.length > 0) {

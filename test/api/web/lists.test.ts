@@ -4,6 +4,7 @@ import type { AskView } from '../../../api/operations/approvals/schemas.ts'
 import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
+import { byTask, costOf, tally } from '../../../api/web/runs/groups.ts'
 
 // Lists of the page that grow and change while a person looks at them.
 
@@ -63,6 +64,40 @@ describe('a list that is looked up again', () => {
 
   it('takes out a run that a filter lets through no more', () => {
     expect(prependPage(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
+  })
+})
+
+describe('runs grouped by task', () => {
+  const run = (runId: string, task: string | null, nanoDollars = 1) => ({
+    runId,
+    task,
+    total: { nanoDollars } as never,
+  })
+  const runs = [run('1', 'a'), run('2', 'b'), run('3', null), run('4', 'a'), run('5', null)]
+  const told = (isOpen: boolean) =>
+    byTask(runs, () => isOpen).map((line) =>
+      line.run === undefined ? `${line.group.task} (${line.group.runs.length})` : line.run.runId,
+    )
+
+  it('have one head a task, where its first run stood; a lone run and runs without a task have none', () => {
+    expect(told(false)).toEqual(['a (2)', '2', '3', '5'])
+  })
+
+  it('stand below the head of an open group', () => {
+    expect(told(true)).toEqual(['a (2)', '1', '4', '2', '3', '5'])
+    expect(byTask(runs, () => true).map(({ run, ...line }) => run && 'inside' in line && line.inside)).toEqual([
+      undefined,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
+  it('are counted by their status, and their costs are added', () => {
+    expect(tally(['failed', 'done', 'done'])).toBe('2 done, 1 failed')
+    expect(costOf([run('1', 'a', 5), run('2', 'a', 7)])).toBe(12)
   })
 })
 

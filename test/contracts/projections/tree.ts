@@ -138,6 +138,7 @@ export function treeContract(kit: TablesKit): void {
       const { tables } = await followed(recorded, kit)
       const [root] = (await showRun(tables.db, ROOT))!.tree
       expect(root!.children.map(({ agent }) => agent.status).sort()).toEqual(['completed', 'failed'])
+      expect([root!.task, ...root!.children.map(({ task }) => task).sort()]).toEqual(['do it', '0:0', '0:1'])
       expect(root!.budget).toMatchObject({
         budget_tokens: 100_000,
         budget_nano_dollars: null,

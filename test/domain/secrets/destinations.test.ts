@@ -3,7 +3,8 @@ import { programsOf } from '../../../domain/calls/command-line.ts'
 import { approvalHash, questionHash } from '../../../domain/calls/question-hash.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
-import { GivenSecret, grantOf, grantText } from '../../../domain/secrets/destinations.ts'
+import { GivenSecret, grantOf } from '../../../domain/secrets/destinations.ts'
+import { grantText } from '../../../domain/secrets/grant-text.ts'
 import { hostOfUrl } from '../../../domain/secrets/hosts.ts'
 
 describe('a grant', () => {

@@ -262,7 +262,7 @@ export function runsCommands(program: Command, kit: Kit): void {
     .option('--until <time>', 'started before then')
     .option(
       '--text <text>',
-      'that hold this text: in the task, the result, or the first 500 characters of an input or an answer',
+      'that hold this text: in the task, the result, the beginning of an input or an answer, or the tool, paths and error of a call',
     )
     .option('--limit <n>', 'how many', whole('--limit', 1), SHOWN)
     .action(kit.action<ListOptions>((ctx, _, options) => list(ctx, options)))

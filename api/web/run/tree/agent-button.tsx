@@ -3,9 +3,10 @@ import { agentStatus } from '../../../cli/output/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
 import { jump } from '../../page/router.ts'
-import { short } from '../../parts/format.ts'
+import { short, span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import type { TreeNode } from '../run-model.ts'
+import { BudgetBars } from './budget-bars.tsx'
 
 interface AgentButtonProps {
   readonly node: TreeNode
@@ -14,9 +15,9 @@ interface AgentButtonProps {
   readonly chosen: boolean
 }
 
-/** An agent of a run: its role, and either its status at the position or its present status with its cost. */
+/** An agent of a run: its role and task, and either its status at the position or its present status, cost, time and budget. */
 export function AgentButton({ node, then, chosen }: AgentButtonProps) {
-  const { agentId, depth, role, backend, ungoverned, waiting, own, total } = node
+  const { agentId, depth, role, task, backend, ungoverned, waiting, own, total } = node
   const asks =
     then === null && waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
   const money =
@@ -27,7 +28,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
     <button
       type="button"
       class={then === 'unborn' ? 'plain future' : 'plain'}
-      title={booksOf(node)}
+      title={agentId}
       aria-current={chosen || undefined}
       onClick={() => jump({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
     >
@@ -38,10 +39,20 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
           <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>
         )}
       </span>
-      <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}` : standing(then)}</span>
+      {depth > 0 && task !== null && (
+        <span class="agent-task">
+          <bdi>{shown(task)}</bdi>
+        </span>
+      )}
+      <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}${timeOf(node)}` : standing(then)}</span>
+      {then === null && <BudgetBars budget={node.budget} words={chosen} />}
     </button>
   )
 }
+
+/** The time from an agent's birth to its end. */
+const timeOf = ({ createdAt, completedAt }: TreeNode): string =>
+  completedAt === null ? '' : ` · ${span(Date.parse(completedAt) - Date.parse(createdAt))}`
 
 /** The agent's last event at the position, or its first event if it is born later. */
 const placeOf = (then: AgentButtonProps['then']): string | null =>
@@ -53,17 +64,4 @@ function standing(then: AgentThen | 'unborn'): string {
   const how = code === 'CANCELLED' ? 'cancelled' : code !== null ? `${status}, ${code}` : status
   const place = step === null ? `turn ${turn}` : `turn ${turn}, step ${step}`
   return `${how}${paused ? ', paused' : ''} · ${place}`
-}
-
-/** The limits and usage of an agent's budget, for a title. Without a budget, only the agent's id. */
-function booksOf({ agentId, budget }: TreeNode): string {
-  if (budget === null) return agentId
-  const { tokens, nanoDollars, agents } = budget
-  const of = (name: string, { given, spent, reserved }: typeof tokens, unit: (n: number) => string) =>
-    given === null
-      ? ''
-      : `${name}: ${unit(spent)} of ${unit(given)}${reserved > 0 ? `, ${unit(reserved)} reserved` : ''}`
-  const count = (n: number) => n.toLocaleString('en')
-  const limits = [of('tokens', tokens, count), of('money', nanoDollars, dollars), of('agents', agents, count)]
-  return [agentId, ...limits].filter(Boolean).join('\n')
 }

@@ -6,7 +6,7 @@ import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
 import { goTo } from '../position.ts'
-import { AgentButton } from './agent-button.tsx'
+import { AgentList } from './agent-list.tsx'
 
 const ROW = 24
 
@@ -25,15 +25,7 @@ export function TreePane({ tree, then, agent, place }: TreePaneProps) {
   return (
     <section class="pane tree" aria-label="Agents and turns">
       <ul class="agents">
-        {(tree?.agents ?? []).map((node) => (
-          <li key={node.agentId} style={{ paddingLeft: `${Math.max(0, node.depth) * 12}px` }}>
-            <AgentButton
-              node={node}
-              then={then && (then.agents.find(({ agentId }) => agentId === node.agentId) ?? 'unborn')}
-              chosen={node.agentId === agent.agentId}
-            />
-          </li>
-        ))}
+        <AgentList agents={tree?.agents ?? []} then={then} chosen={agent.agentId} />
         {(tree?.recorded ?? []).map(({ agentId, runId, role, status, code }) => (
           <li key={agentId} class="quiet">
             <a href={`/runs/${runId}?agent=${agentId}`}>

@@ -1,0 +1,19 @@
+import { effect, type Signal, signal } from '@preact/signals'
+
+/**
+ * A signal whose value is in the browser's storage as JSON under `place`. `read` validates the
+ * parsed value and returns a default if it is unusable. It gets undefined if nothing or no JSON is stored.
+ */
+export function stored<T>(place: string, read: (found: unknown) => T): Signal<T> {
+  const value = signal(read(parsed(localStorage.getItem(place))))
+  effect(() => localStorage.setItem(place, JSON.stringify(value.value)))
+  return value
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

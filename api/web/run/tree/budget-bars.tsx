@@ -1,0 +1,39 @@
+import { Fragment } from 'preact'
+import { dollars } from '../../../cli/output/units.ts'
+import type { TreeNode } from '../run-model.ts'
+
+const count = (n: number) => n.toLocaleString('en')
+const KINDS = [
+  ['tokens', 'tokens', count],
+  ['nanoDollars', 'money', dollars],
+  ['agents', 'agents', count],
+] as const
+
+interface BudgetBarsProps extends Pick<TreeNode, 'budget'> {
+  /** Whether the figures stand below the bars. */
+  readonly words: boolean
+}
+
+/** A bar for each limit of an agent's budget: the spent part, and the part that is reserved for its children. */
+export function BudgetBars({ budget, words }: BudgetBarsProps) {
+  return (
+    <>
+      {KINDS.map(([kind, word, unit]) => {
+        const { given, spent, reserved } = budget?.[kind] ?? { given: null, spent: 0, reserved: 0 }
+        // Each run has a limit of agents. An agent alone uses one.
+        if (given === null || (kind === 'agents' && spent + reserved <= 1)) return null
+        const share = (n: number) => `${given === 0 ? 100 : Math.min(100, (100 * n) / given)}%`
+        const text = `${word}: ${unit(spent)} of ${unit(given)}${reserved > 0 ? `, ${unit(reserved)} reserved` : ''}`
+        return (
+          <Fragment key={kind}>
+            <span class="budget" role="img" aria-label={text} title={text}>
+              <span class={spent > 0.9 * given ? 'spent near' : 'spent'} style={{ width: share(spent) }} />
+              <span class="reserved" style={{ width: share(reserved) }} />
+            </span>
+            {words && <span class="quiet">{text}</span>}
+          </Fragment>
+        )
+      })}
+    </>
+  )
+}
