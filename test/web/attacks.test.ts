@@ -108,7 +108,7 @@ describe('a page of another port of this host', () => {
       sent.length = 0
       ended.length = 0
       await tried(page, attack, served.url)
-      await expect.poll(() => toUs(sent) > 0 && toUs(sent) === toUs(ended), name).toBe(true)
+      await expect.poll(() => toUs(sent) > 0 && toUs(sent) === toUs(ended), { message: name }).toBe(true)
       expect([name, await standing()]).toEqual([name, before])
       await page.goto(`${evil}/`)
     }
