@@ -90,6 +90,7 @@ describe('the published package', () => {
       'api/docs/settings.md',
       'api/docs/tables.md',
       'api/docs/telemetry.md',
+      'api/docs/testing.md',
       'api/docs/threat-model.md',
       'api/docs/tools.md',
       'api/docs/trace.md',
