@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { checkImages } from '../support/crash-images/check.ts'
 import { recordScenario, SCENARIOS } from '../support/crash-images/scenarios.ts'
 import { newPlace } from '../support/faults/cli.ts'
@@ -9,11 +9,9 @@ import { draws, FAULT_SEED } from '../support/faults/seed.ts'
 // `EVERY=10` checks a tenth of the different images, chosen by FAULT_SEED.
 
 const EVERY = Number(process.env.EVERY ?? 1)
-const home = process.env.XDG_CONFIG_HOME
-
 let place: ReturnType<typeof newPlace>
 afterEach(() => {
-  process.env.XDG_CONFIG_HOME = home
+  vi.unstubAllEnvs()
   place.remove()
 })
 

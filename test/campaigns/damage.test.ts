@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readMark } from '../../adapters/sqlite/log/mark.ts'
 import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { liveFile } from '../../projections/engine/store/pointer.ts'
@@ -21,7 +21,10 @@ const place = newPlace()
 const at = (name: string, ...path: string[]) => join(place.root, 'kept', name, ...path)
 const stages: { name: string; hashes: Map<number, string> }[] = []
 let run = ''
-afterAll(() => place.remove())
+afterAll(() => {
+  vi.unstubAllEnvs()
+  place.remove()
+})
 
 const logFile = () => join(place.data, 'log', 'log.db')
 const restore = (stage: string) => {
@@ -60,7 +63,7 @@ async function hashes(): Promise<Map<number, string> | null> {
 beforeAll(async () => {
   effectsJob.prepare(place)
   // The processes that are killed and this one, which looks at what they leave, use one key.
-  process.env.XDG_CONFIG_HOME = join(place.root, '.config')
+  vi.stubEnv('XDG_CONFIG_HOME', join(place.root, '.config'))
   const kills = ['before_tool:1', 'before_tool:1', 'after_tool:1', 'after_append:3', 'before_tool:1']
   for (const [n, kill] of kills.entries()) {
     const args = run === '' ? effectsJob.command(place) : ['resume', run]

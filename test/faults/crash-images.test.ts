@@ -10,10 +10,9 @@ import { draws, FAULT_SEED, FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS })
 
-const home = process.env.XDG_CONFIG_HOME
 let place: ReturnType<typeof newPlace> | undefined
 afterEach(() => {
-  process.env.XDG_CONFIG_HOME = home
+  vi.unstubAllEnvs()
   place?.remove()
   place = undefined
 })

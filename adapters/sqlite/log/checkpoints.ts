@@ -67,9 +67,11 @@ export class Checkpoints {
    * would bring the erased bytes back.
    */
   #empty(): void {
+    this.#overwrite = true
     try {
-      this.#overwrite = !this.#done(this.#truncate)
-      if (!this.#overwrite) syncFile(this.#wal)
+      if (!this.#done(this.#truncate)) return
+      syncFile(this.#wal)
+      this.#overwrite = false
     } catch {
       // The events are durable in the WAL, where the next start finds them.
     }

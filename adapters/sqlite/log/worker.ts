@@ -50,11 +50,14 @@ function serve(open: DatabaseSync, writer: LogWriter, checkpoints: Checkpoints):
         if (jobs.length >= MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {
-        say({ done: marked.commit(jobs) })
+        const done = marked.commit(jobs)
+        const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
+        // An erasure is acknowledged after its bytes have left the WAL, unless a reader of another process prevents it.
+        if (!erased) say({ done })
         if (typeof message === 'object') message = next()
         const events = jobs.reduce((sum, job) => sum + job.batch.length, 0)
-        const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
         checkpoints.committed(bytes, events, erased, message === undefined)
+        if (erased) say({ done })
       }
       if (message === 'close') return end()
       if (typeof message === 'string') {

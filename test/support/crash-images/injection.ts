@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Recording } from './recording.ts'
 
-/** A system call of a program on one file: the n-th of its name, from 1. */
+/** A system call of a program on one file: the n-th of its name in a thread, from 1. */
 export interface CallPoint {
   readonly call: string
   readonly path: string
@@ -26,12 +29,14 @@ export function faultsOf({ call }: Pick<CallPoint, 'call'>): CallFault[] {
 /** Every call of a recording that changes a file or makes a change durable. */
 export function callPointsOf({ calls }: Pick<Recording, 'calls'>): CallPoint[] {
   const counts = new Map<string, number>()
-  return calls.map(({ call, path }) => {
-    const key = `${call} ${path}`
+  const points = calls.map(({ call, path, thread }) => {
+    // strace counts the calls of each thread.
+    const key = `${call} ${path} ${thread}`
     const nth = (counts.get(key) ?? 0) + 1
     counts.set(key, nth)
     return { call, path, nth }
   })
+  return [...new Map(points.map((point) => [JSON.stringify(point), point])).values()]
 }
 
 export interface Injected {
@@ -40,6 +45,8 @@ export interface Injected {
   /** The lines of stdout. */
   readonly said: readonly string[]
   readonly stderr: string
+  /** Whether the program made the call. Temporary names and the calls of a pool of threads differ between two runs. */
+  readonly isMet: boolean
 }
 
 interface Options {
@@ -48,22 +55,33 @@ interface Options {
 }
 
 /** Runs a program whose call at this point meets a fault. */
-export const inject = (
+export async function inject(
   command: readonly string[],
   { call, path, nth }: CallPoint,
   fault: CallFault,
   options: Options,
-): Promise<Injected> => {
+): Promise<Injected> {
+  const folder = mkdtempSync(join(tmpdir(), 'keepup-strace-'))
+  const trace = join(folder, 'trace')
   const what = `inject=${call}:${CALL_FAULTS[fault]}:when=${nth}`
-  const how = ['-f', '-qq', '-o', '/dev/null', '-P', path, '-e', `trace=${call}`, '-e', what]
-  return runToEnd(['strace', ...how, ...command], options)
+  const how = ['-f', '-qq', '-o', trace, '-P', path, '-e', `trace=${call}`, '-e', what]
+  try {
+    const ended = await runToEnd(['strace', ...how, ...command], options)
+    const isMet = /\(INJECTED\)|killed by SIGKILL/.test(readFileSync(trace, 'utf8'))
+    return { ...ended, isMet }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** The longest time that a program may take, in ms. Then it is killed, and its code is null. */
 const PATIENCE_MS = 120_000
 
 /** Runs a program to its end. */
-export async function runToEnd([program, ...args]: readonly string[], options: Options): Promise<Injected> {
+export async function runToEnd(
+  [program, ...args]: readonly string[],
+  options: Options,
+): Promise<Omit<Injected, 'isMet'>> {
   const child = spawn(program!, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS })
   let [out, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -30,7 +30,7 @@ export interface Recording {
   /** What the folder contained before the program started. */
   readonly before: { readonly names: Names; readonly contents: Map<FileId, Buffer> }
   /** The calls behind the changes, with the path of their file at that time. */
-  readonly calls: readonly { readonly call: string; readonly path: string }[]
+  readonly calls: readonly { readonly call: string; readonly path: string; readonly thread: string }[]
   readonly code: number | null
   readonly stderr: string
 }
@@ -70,7 +70,8 @@ function read(root: string): Recording['before'] {
 
 /**
  * Runs a program under strace, and records what it does below `root` and what it prints. Rejects if strace cannot start
- * it, and if it makes a call below `root` that a recording cannot represent.
+ * it, if it makes a call below `root` that a recording cannot represent, and if the recorded changes do not give the files
+ * that are there at the end.
  */
 export async function record(
   root: string,
@@ -89,7 +90,10 @@ export async function record(
       stderr += text
     })
     const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done))
-    return { ...new Trace(root, before).read(readFileSync(out, 'latin1')), before, code, stderr }
+    const trace = new Trace(root, before)
+    const recorded = trace.read(readFileSync(out, 'latin1'))
+    trace.mustMatch(read(root))
+    return { ...recorded, before, code, stderr }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -160,6 +164,8 @@ class Trace {
   /** The descriptors of each thread's process. */
   readonly #processes = new Map<string, Descriptors>()
   #open: Descriptors = new Map()
+  /** The descriptors of the recorded program itself. */
+  #first: Descriptors | undefined
   readonly #changes: Change[] = []
   #files: number
   #partial = ''
@@ -178,12 +184,27 @@ class Trace {
     const calls: Recording['calls'][number][] = []
     for (const call of callsIn(trace)) {
       this.#open = this.#descriptorsOf(call.thread)
+      this.#first ??= this.#open
       const before = this.#changes.length
       this.#take(call)
       const isChange = this.#changes.slice(before).some(({ kind }) => kind !== 'said')
-      if (isChange && call.name !== 'openat') calls.push({ call: call.name, path: this.#pathOf(call.args) })
+      if (!isChange || call.name === 'openat') continue
+      calls.push({ call: call.name, path: this.#pathOf(call.args), thread: call.thread })
     }
     return { changes: this.#changes, calls }
+  }
+
+  /** Throws if the folder contains something else than the recorded changes give. */
+  mustMatch({ names, contents }: Recording['before']): void {
+    const isRecorded = (path: string, file: FileId | null) => {
+      const recorded = this.#names.get(path)
+      if (file === null || typeof recorded !== 'number') return recorded === file
+      return this.#contents.get(recorded)!.equals(contents.get(file)!)
+    }
+    const found = [...names].filter(([path]) => this.#isBelow(path))
+    const missing = [...this.#names.keys()].filter((path) => !names.has(path))
+    const other = [...found.filter(([path, file]) => !isRecorded(path, file)).map(([path]) => path), ...missing]
+    if (other.length > 0) throw new Error(`the recording is incomplete: ${other.join(', ')}`)
   }
 
   /** The path of a call's descriptor, or its first path. */
@@ -224,7 +245,9 @@ class Trace {
       case 'close':
         return void this.#open.delete(fd)
       case 'write':
-        if (fd === 1) return this.#print(bytesOf(/"((?:\\x..)*)"/.exec(args)![1]!).toString(), when)
+        // Other processes have a stdout of their own.
+        if (fd === 1 && this.#open === this.#first)
+          return this.#print(bytesOf(/"((?:\\x..)*)"/.exec(args)![1]!).toString(), when)
         return this.#write(fd, null, args, result, when)
       case 'pwrite64':
         return this.#write(fd, Number(/, (\d+)$/.exec(args)![1]), args, result, when)

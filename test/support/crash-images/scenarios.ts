@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
 import { LOG_CHILD } from '../child.ts'
 import { environment, keepup, type Place } from '../faults/cli.ts'
 import { look } from '../faults/inspect.ts'
@@ -8,6 +9,7 @@ import { scripted } from '../faults/jobs.ts'
 import { PROGRAM } from '../programs/program.ts'
 import { logFaults, type Said, verifyFaults } from './check.ts'
 import { type Recording, record } from './recording.ts'
+import { storedFormsOf } from './stored-forms.ts'
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url))
 
@@ -75,6 +77,8 @@ const filesBelow = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 let erasedRun = ''
+/** The forms in which the data folder stored the erased text. */
+let erasedForms: readonly Buffer[] = []
 
 export const appends: Scenario = {
   name: 'appends',
@@ -104,11 +108,15 @@ export const erasure: Scenario = {
   name: 'an erasure',
   prepare: async (place) => {
     erasedRun = await prepareRun(place)
+    erasedForms = storedFormsOf(ERASED, filesBelow(place.data))
   },
   command: (place) => program(place, 'erase', erasedRun, '--all', '--yes', '--reason', 'asked'),
   check: async (place, said) => {
     if (!saidAnything(said)) return everything(place, said)
-    const left = filesBelow(place.data).filter((path) => readFileSync(path).includes(ERASED))
+    const left = filesBelow(place.data).filter((path) => {
+      const bytes = readFileSync(path)
+      return erasedForms.some((form) => bytes.includes(form))
+    })
     return [...left.map((path) => `${path} contains an erased text`), ...(await everything(place, said))]
   },
   again: (place) => program(place, 'erase', erasedRun, '--all', '--yes', '--reason', 'asked'),
@@ -159,10 +167,10 @@ export const rebuild: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [appends, firstRun, runWithFiles, erasure, backup, rotation, rebuild]
 
-/** Makes the place as it is before the scenario's program starts. */
+/** Makes the place as it is before the scenario's program starts. Stubs the environment; unstub it afterwards. */
 export async function prepareScenario(place: Place, scenario: Scenario): Promise<void> {
   // The key of the vault is part of what can be lost.
-  process.env.XDG_CONFIG_HOME = join(place.root, '.config')
+  vi.stubEnv('XDG_CONFIG_HOME', join(place.root, '.config'))
   await scenario.prepare(place)
 }
 
