@@ -151,7 +151,7 @@ describe('lists', () => {
     ]
     for (const list of lists) {
       type Answer = Record<string, unknown> & { next: string | null }
-      const entries = ({ position: _p, next: _n, ...rest }: Answer) => Object.values(rest)[0] as object[]
+      const entries = (answer: Answer) => Object.values(answer).find(Array.isArray) as object[]
       const first = await get<Answer>(`${list}limit=1`)
       expect([list, first.next]).toEqual([list, expect.stringMatching(/^[0-9a-z-]+~\d+~[0-9a-f]{64}$/)])
       const second = await get<Answer>(`${list}limit=1&after=${first.next}`)
