@@ -4,12 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Recording } from './recording.ts'
 
-/** A system call of a program on one file: the n-th of its name in a thread, from 1. */
+/**
+ * A system call of a program: the n-th of its name in a thread, from 1. Writes count on their file alone, because a
+ * thread also writes to pipes; other calls count on all files, because temporary names differ between two runs.
+ */
 export interface CallPoint {
   readonly call: string
+  /** The file of the call. */
   readonly path: string
   readonly nth: number
 }
+
+const isWrite = (call: string): boolean => call === 'pwrite64' || call === 'write'
 
 /** What happens instead of the call. `kill`: the process ends before the call. `nothing`: a write of 0 bytes. */
 export const CALL_FAULTS = {
@@ -22,19 +28,17 @@ export type CallFault = keyof typeof CALL_FAULTS
 
 /** The faults that a call can meet. */
 export function faultsOf({ call }: Pick<CallPoint, 'call'>): CallFault[] {
-  const isWrite = call === 'pwrite64' || call === 'write'
-  return isWrite ? ['kill', 'EIO', 'ENOSPC', 'nothing'] : ['kill', 'EIO', 'ENOSPC']
+  return isWrite(call) ? ['kill', 'EIO', 'ENOSPC', 'nothing'] : ['kill', 'EIO', 'ENOSPC']
 }
 
 /** Every call of a recording that changes a file or makes a change durable. */
 export function callPointsOf({ calls }: Pick<Recording, 'calls'>): CallPoint[] {
   const counts = new Map<string, number>()
-  const points = calls.map(({ call, path, thread }) => {
-    // strace counts the calls of each thread.
-    const key = `${call} ${path} ${thread}`
-    const nth = (counts.get(key) ?? 0) + 1
-    counts.set(key, nth)
-    return { call, path, nth }
+  const points = calls.map(({ call, path, thread, nth }) => {
+    if (!isWrite(call)) return { call, path, nth }
+    const key = `${path} ${thread}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    return { call, path, nth: counts.get(key)! }
   })
   return [...new Map(points.map((point) => [JSON.stringify(point), point])).values()]
 }
@@ -64,7 +68,7 @@ export async function inject(
   const folder = mkdtempSync(join(tmpdir(), 'keepup-strace-'))
   const trace = join(folder, 'trace')
   const what = `inject=${call}:${CALL_FAULTS[fault]}:when=${nth}`
-  const how = ['-f', '-qq', '-o', trace, '-P', path, '-e', `trace=${call}`, '-e', what]
+  const how = ['-f', '-qq', '-o', trace, ...(isWrite(call) ? ['-P', path] : []), '-e', `trace=${call}`, '-e', what]
   try {
     const ended = await runToEnd(['strace', ...how, ...command], options)
     const isMet = /\(INJECTED\)|killed by SIGKILL/.test(readFileSync(trace, 'utf8'))

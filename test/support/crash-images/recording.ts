@@ -25,12 +25,20 @@ export type Change = { readonly begun: number; readonly ended: number } & (
 /** Files and folders: the id of a file, or null for a folder, by absolute path. */
 export type Names = Map<string, FileId | null>
 
+export interface RecordedCall {
+  readonly call: string
+  readonly path: string
+  readonly thread: string
+  /** The number of calls with this name that the thread had made, also of failed ones and on other files. From 1. */
+  readonly nth: number
+}
+
 export interface Recording {
   readonly changes: readonly Change[]
   /** What the folder contained before the program started. */
   readonly before: { readonly names: Names; readonly contents: Map<FileId, Buffer> }
   /** The calls behind the changes, with the path of their file at that time. */
-  readonly calls: readonly { readonly call: string; readonly path: string; readonly thread: string }[]
+  readonly calls: readonly RecordedCall[]
   readonly code: number | null
   readonly stderr: string
 }
@@ -109,12 +117,14 @@ interface Call {
   readonly result: string
   readonly begun: number
   readonly ended: number
+  readonly nth: number
 }
 
 /** The successful calls of a trace, in the order of their ends. */
 function* callsIn(trace: string): Generator<Call> {
   const open = new Map<string, { text: string; begun: number }>()
   const seen = new Set<string>()
+  const counts = new Map<string, number>()
   let line = 0
   for (const text of trace.split('\n')) {
     line++
@@ -133,15 +143,18 @@ function* callsIn(trace: string): Generator<Call> {
     const first = resumed === null ? undefined : open.get(thread)
     const whole = first === undefined ? rest : `${first.text}${rest.slice(resumed![0].length)}`
     const [, name, args, result] = /^(\w+)\((.*)\) += ([^=]*)$/s.exec(whole) ?? []
-    if (name === undefined || result!.startsWith('-1') || result!.startsWith('?')) continue
+    if (name === undefined) continue
+    const nth = (counts.get(`${thread} ${name}`) ?? 0) + 1
+    counts.set(`${thread} ${name}`, nth)
+    if (result!.startsWith('-1') || result!.startsWith('?')) continue
     if (STARTS.test(whole)) seen.add(result!.trim())
-    yield { thread, name, args: args!, result: result!, begun: first?.begun ?? line, ended: line }
+    yield { thread, name, args: args!, result: result!, begun: first?.begun ?? line, ended: line, nth }
   }
 }
 
 const startOf = (thread: string, text: string, started: string, line: number): Call => {
   const [, name = '', args = ''] = /^(\w+)\((.*)$/s.exec(text) ?? []
-  return { thread, name, args, result: started, begun: line, ended: line }
+  return { thread, name, args, result: started, begun: line, ended: line, nth: 0 }
 }
 
 /** An open descriptor: its path, the offset of the next write, and whether it appends. */
@@ -189,7 +202,7 @@ class Trace {
       this.#take(call)
       const isChange = this.#changes.slice(before).some(({ kind }) => kind !== 'said')
       if (!isChange || call.name === 'openat') continue
-      calls.push({ call: call.name, path: this.#pathOf(call.args), thread: call.thread })
+      calls.push({ call: call.name, path: this.#pathOf(call.args), thread: call.thread, nth: call.nth })
     }
     return { changes: this.#changes, calls }
   }

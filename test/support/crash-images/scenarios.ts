@@ -174,9 +174,12 @@ export async function prepareScenario(place: Place, scenario: Scenario): Promise
   await scenario.prepare(place)
 }
 
-/** The environment of a scenario's program. A full disk is not awaited for long. */
+/**
+ * The environment of a scenario's program. The program waits only briefly for room on a full disk. A pool of one thread makes
+ * the same calls in each run.
+ */
 export const scenarioOptions = (place: Place) => ({
-  env: environment(place, { KEEPUP_FULL_PATIENCE_MS: '300' }),
+  env: environment(place, { KEEPUP_FULL_PATIENCE_MS: '300', UV_THREADPOOL_SIZE: '1' }),
   cwd: place.root,
 })
 
