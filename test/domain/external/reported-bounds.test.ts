@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { ExternalBodyOf } from '../../../domain/external/events.ts'
-import { NO_SPANS, withSpans, wrappersOf } from '../../../domain/external/reported/book.ts'
+import { NO_SPANS, type SpanEntry, withSpans, wrappersOf } from '../../../domain/external/reported/book.ts'
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { readSpan } from '../../../domain/external/reported/read-span.ts'
 import { reportedSpans } from '../../../domain/external/reported/telemetry.ts'
@@ -143,11 +143,10 @@ describe('the reports of a run', () => {
 })
 
 test('a wrapper is at most 64 spans above its call', () => {
-  const entry = (n: number, kind: 'model' | 'other') =>
-    ({
-      ...{ n, id: spanId(n + 1), parent: n === 0 ? null : spanId(n), remote: 0, kind },
-      ...{ startUs: 0, endUs: 1, conversation: null },
-    }) as const
+  const entry = (n: number, kind: SpanEntry['kind']): SpanEntry => ({
+    ...{ n, id: spanId(n + 1), parent: n === 0 ? null : spanId(n), remote: 0, kind },
+    ...{ startUs: 0, endUs: 1, conversation: null },
+  })
   const chain = (others: number) => {
     const all = [entry(0, 'model'), ...Array.from({ length: others }, (_, n) => entry(n + 1, 'other'))]
     return wrappersOf(new Map([...all, entry(others + 1, 'model')].map((one) => [one.id, one])))
