@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { asyncApi } from '../operations/asyncapi/document.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
@@ -151,6 +152,7 @@ export function createApp(s: Services, options: AppOptions) {
     return made
   }
   root.get('/v1/openapi.json', (c) => c.json(document()))
+  root.get('/v1/asyncapi.json', (c) => c.json(asyncApi(options.version)))
   return root as unknown as OpenAPIHono<EnvOf<PlainApp>, SchemaOf<(typeof parts)[number]>, '/'>
 }
 

@@ -1,22 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import type { ConsumerPage, ConsumerReader } from '../operations/consumers/reader.ts'
-import { ConsumerParam } from '../operations/consumers/schemas.ts'
+import { ConsumeQuery, ConsumerParam } from '../operations/consumers/schemas.ts'
 import { type AskedEvents, askedEvents } from '../operations/events/feed-page.ts'
 import { EventView } from '../operations/events/schemas.ts'
 import { Problem } from '../operations/problem.ts'
 import { mustWrite } from '../operations/runs/record-command.ts'
-import { Digits } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { newApp, refusals } from './new-app.ts'
 import { sse, streamResponse, type WirePiece } from './stream-response.ts'
-
-/** The most events of a batch. */
-const MOST = 5_000
-/** The longest wait of a batch, in seconds. */
-const LONGEST_WAIT = 60
-
-const number = (least: number, most: number) => Digits.pipe(z.int().min(least).max(most)).optional()
 
 const events = createRoute({
   method: 'get',
@@ -32,11 +24,7 @@ const events = createRoute({
   request: {
     params: ConsumerParam,
     headers: z.object({ accept: z.string().optional() }),
-    query: z.strictObject({
-      epoch: number(0, Number.MAX_SAFE_INTEGER).meta({ type: 'integer', description: 'The reader that reads on' }),
-      max: number(1, MOST).meta({ type: 'integer', description: 'The most events of a batch; 500' }),
-      wait: number(0, LONGEST_WAIT).meta({ type: 'integer', description: 'Seconds to wait for an event; 20' }),
-    }),
+    query: ConsumeQuery,
   },
   responses: {
     200: {

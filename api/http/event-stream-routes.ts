@@ -10,10 +10,10 @@ import { documentUpdates, mustReach } from '../operations/document/updates.ts'
 import { EventFeed } from '../operations/events/feed.ts'
 import { askedEvents } from '../operations/events/feed-page.ts'
 import { checkedCursor } from '../operations/events/filter.ts'
-import { EventView } from '../operations/events/schemas.ts'
+import { EventStreamQuery, EventView } from '../operations/events/schemas.ts'
 import { omitUndefined } from '../operations/omit-undefined.ts'
 import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
-import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
+import { Digits, Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { identityIn } from './access-guards.ts'
 import { newApp, RunId, refusals } from './new-app.ts'
@@ -38,19 +38,7 @@ const events = createRoute({
     'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
     headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
-    query: z.strictObject({
-      after: CursorText.optional(),
-      run: Id.optional(),
-      agent: Id.optional(),
-      type: EventTypes.optional(),
-      brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
-      from: z.enum(['start', 'head']).default('start').meta({ description: 'Where to begin without a cursor' }),
-      format: z
-        .enum(['events', 'cloudevents'])
-        .default('events')
-        .meta({ description: 'cloudevents: each event in the JSON format of CloudEvents 1.0.2' }),
-      follow: z.enum(['true', 'false']).default('true').meta({ description: 'false: end at the head of now' }),
-    }),
+    query: EventStreamQuery,
   },
   responses: stream('Events'),
 })

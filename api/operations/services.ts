@@ -30,6 +30,7 @@ import type { PresenceHub } from './document/presence.ts'
 import type { Agents } from './external/agents.ts'
 import type { FileBlame } from './files/schemas.ts'
 import type { Losses } from './losses/losses.ts'
+import type { AppendTimes } from './metrics/append-times.ts'
 import type { KnownModels } from './models/known-models.ts'
 import type { PlanPersistence } from './plan/plan-persistence.ts'
 import type { ProofServices } from './proof/services.ts'
@@ -160,6 +161,8 @@ export interface WorkSubscription {
 export interface Services {
   readonly runtime: AgentServices
   readonly log: EventLog
+  /** Null: this host does not measure its appends. */
+  readonly appendTimes: AppendTimes | null
   readonly losses: Losses
   readonly proof: ProofServices
   /** Cosigns heads of other logs. Null: this host does not. */

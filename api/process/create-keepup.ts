@@ -14,6 +14,7 @@ import { Consumers } from '../operations/consumers/consumers.ts'
 import { PresenceHub } from '../operations/document/presence.ts'
 import type { Agents } from '../operations/external/agents.ts'
 import type { Losses } from '../operations/losses/losses.ts'
+import type { AppendTimes } from '../operations/metrics/append-times.ts'
 import type { KnownModels } from '../operations/models/known-models.ts'
 import { PlanPersistence, type PlanStore } from '../operations/plan/plan-persistence.ts'
 import { Problem } from '../operations/problem.ts'
@@ -35,6 +36,8 @@ export interface KeepUpPorts {
   /** Creates the runtime. It publishes streamed text to the hub. */
   runtime(live: LiveHub): AgentServices
   readonly log: EventLog
+  /** Absent: the host does not measure its appends. */
+  readonly appendTimes?: AppendTimes
   /** Absent: the host cannot detect losses of the log. */
   readonly losses?: Losses
   readonly blobs: BlobStore
@@ -158,6 +161,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     readOnly: ports.readOnly ?? false,
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
+    appendTimes: ports.appendTimes ?? null,
     losses: ports.losses ?? NO_LOSSES,
     proof: ports.proof ?? NO_PROOF,
     witness: ports.witness ?? null,

@@ -1,6 +1,6 @@
 import type { EventView } from '../../operations/events/schemas.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
-import type { RunNews } from '../../process/live/hub.ts'
+import type { RunNews } from '../../operations/runs/run-news.ts'
 import type { Backend } from '../../process/owner/backend.ts'
 import { InOrder } from './ordered-output.ts'
 import { serverEvents } from './server-events.ts'

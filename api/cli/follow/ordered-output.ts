@@ -1,5 +1,5 @@
 import type { EventView } from '../../operations/events/schemas.ts'
-import type { RunNews } from '../../process/live/hub.ts'
+import type { RunNews } from '../../operations/runs/run-news.ts'
 
 type Piece = Extract<RunNews, { kind: 'text' | 'output' }>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CursorText, Position } from '../schemas.ts'
+import { CursorText, Digits, Position } from '../schemas.ts'
 import { ConsumerFilter } from './filter.ts'
 
 const AnyName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
@@ -55,3 +55,33 @@ export const Acked = z
   .meta({ id: 'Acked' })
 
 export const ConsumerRemoved = z.strictObject({ name: z.string() }).meta({ id: 'ConsumerRemoved' })
+
+/** The most events of a batch. */
+const MOST = 5_000
+/** The longest wait of a batch, in seconds. */
+const LONGEST_WAIT = 60
+
+const number = (least: number, most: number) => Digits.pipe(z.int().min(least).max(most)).optional()
+
+export const ConsumeQuery = z.strictObject({
+  epoch: number(0, Number.MAX_SAFE_INTEGER).meta({ type: 'integer', description: 'The reader that reads on' }),
+  max: number(1, MOST).meta({ type: 'integer', description: 'The most events of a batch; 500' }),
+  wait: number(0, LONGEST_WAIT).meta({ type: 'integer', description: 'Seconds to wait for an event; 20' }),
+})
+
+const epoch = z.int().positive().meta({ description: 'The epoch for acks' })
+const cursor = z.string().nullable()
+
+/** The messages that the stream of a consumer adds to the events, by name. */
+export const CONSUMER_MESSAGES = {
+  reader: z.strictObject({
+    name: z.string(),
+    epoch,
+    position: cursor.meta({ description: 'The events after this cursor come; null: all' }),
+  }),
+  end: z.strictObject({
+    code: z.string().meta({ description: 'Such as CONSUMER_TAKEN' }),
+    detail: z.string(),
+  }),
+  batchEnd: z.strictObject({ epoch, position: cursor.meta({ description: 'Ack this cursor' }) }),
+} as const

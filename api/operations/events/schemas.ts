@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResolvedArguments } from '../../../domain/agent/events/arguments-ref.ts'
 import type { StoredBody, StoredType } from '../../../domain/kinds.ts'
 import { Actor } from '../../../domain/log/envelope.ts'
-import { AnyJson, Digits, EventTypes, Id, PageQuery } from '../schemas.ts'
+import { AnyJson, CursorText, Digits, EventTypes, Id, PageQuery } from '../schemas.ts'
 
 export type { StoredType }
 
@@ -57,6 +57,20 @@ export const EventView = AnyEvent as z.ZodType<EventView>
 export const EventPage = z
   .strictObject({ events: z.array(EventView), next: z.string().nullable() })
   .meta({ id: 'EventPage' })
+
+export const EventStreamQuery = z.strictObject({
+  after: CursorText.optional(),
+  run: Id.optional(),
+  agent: Id.optional(),
+  type: EventTypes.optional(),
+  brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
+  from: z.enum(['start', 'head']).default('start').meta({ description: 'Where to begin without a cursor' }),
+  format: z
+    .enum(['events', 'cloudevents'])
+    .default('events')
+    .meta({ description: 'cloudevents: each event in the JSON format of CloudEvents 1.0.2' }),
+  follow: z.enum(['true', 'false']).default('true').meta({ description: 'false: end at the head of now' }),
+})
 
 export const RunEventsQuery = PageQuery.extend({
   agent: Id.optional().meta({ description: 'An agent of the run, or a person: user:<id>' }),

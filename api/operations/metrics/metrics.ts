@@ -23,7 +23,7 @@ export class Metrics {
   async read(): Promise<readonly Metric[]> {
     const s = this.#services
     const parts = await Promise.all([this.#ofRuns(), tableMetrics(s), proofMetrics(s), readerMetrics(s)])
-    return parts.flat()
+    return [...parts.flat(), ...(s.appendTimes === null ? [] : [s.appendTimes.metric])]
   }
 
   async #ofRuns(): Promise<readonly Metric[]> {

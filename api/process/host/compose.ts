@@ -30,6 +30,7 @@ import { contentFrom } from '../../operations/document/content.ts'
 import { listDocuments } from '../../operations/document/list-documents.ts'
 import type { AgentLease } from '../../operations/external/leases.ts'
 import { pointOf } from '../../operations/history/point.ts'
+import { AppendTimes } from '../../operations/metrics/append-times.ts'
 import { knownModels } from '../../operations/models/known-models.ts'
 import { operatorText } from '../../operations/notices.ts'
 import type { Files, Services } from '../../operations/services.ts'
@@ -92,7 +93,7 @@ export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
   const {
-    log,
+    log: unmeasured,
     blobs,
     intents,
     tables,
@@ -103,6 +104,8 @@ export function compose(host: Host, kept: Kept): Services {
     runtime = (ports) => new Runtime(ports),
     ...particular
   } = kept
+  const appendTimes = new AppendTimes()
+  const log = appendTimes.measured(unmeasured)
   const health = new ModelHealth(clock, HealthThresholds.parse(config.modelHealth))
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
@@ -189,7 +192,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...(agents !== null && { agents }),
     runtime: (live) =>
       runtime({ ...ports, feed: live, ...(agents !== null && { delegated: delegatedAgents(agents) }) }),
-    log,
+    ...{ log, appendTimes },
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
     read,

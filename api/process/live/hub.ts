@@ -1,25 +1,5 @@
 import type { LiveFeed } from '../../../domain/ports/index.ts'
-import type { Ended } from '../../operations/runs/drive-end.ts'
-
-/** Ephemeral news of a run: streamed text, and the start or end of a drive. */
-export type RunNews =
-  | {
-      readonly kind: 'text' | 'output'
-      readonly runId: string
-      readonly agentId: string
-      readonly turn: number
-      readonly text: string
-    }
-  | {
-      readonly kind: 'drive'
-      readonly runId: string
-      readonly driving: boolean
-      readonly end: Ended | null
-      /** The revision of the run's last event. Sent with an end, if the log is readable. */
-      readonly revision?: number
-    }
-  /** The reader was too slow and missed this many pieces. */
-  | { readonly kind: 'dropped'; readonly runId: string; readonly pieces: number }
+import type { RunNews } from '../../operations/runs/run-news.ts'
 
 const MAX_WAITING = 2000
 

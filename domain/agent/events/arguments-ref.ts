@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import type { Block } from '../../calls/content.ts'
-import type { ArgumentsRef, PlannedCall } from '../../calls/events/event-parts.ts'
+import { type ArgumentsRef, PlannedCall } from '../../calls/events/event-parts.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
 import { askedName, UNKNOWN_TOOL } from '../../calls/tools/tools.ts'
+import { AnyJsonValue } from '../../log/body-parts.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 
 // The log stores a call's arguments once, in the model's answer. Queries also return them with the events of the call.
@@ -12,9 +14,17 @@ export interface ResolvedArguments {
   readonly context_set: { readonly value: Json }
 }
 
+/** The schemas of {@link ResolvedArguments}. */
+export const RESOLVED_ARGUMENTS = {
+  tool_call_start: {
+    arguments: z.record(z.string(), AnyJsonValue).nullable(),
+    secrets: PlannedCall.shape.secrets,
+  },
+  context_set: { value: AnyJsonValue },
+} as const satisfies { [T in keyof ResolvedArguments]: { [M in keyof ResolvedArguments[T]]-?: z.ZodType } }
+
 /** Whether {@link withArguments} adds members to an event of this type. */
-export const showsArguments = (type: string): type is keyof ResolvedArguments =>
-  type === 'tool_call_start' || type === 'context_set'
+export const showsArguments = (type: string): type is keyof ResolvedArguments => Object.hasOwn(RESOLVED_ARGUMENTS, type)
 
 /** Where the arguments of an event are stored, if the event has any. */
 export const argumentsRefOf = (body: JsonObject): ArgumentsRef | undefined =>

@@ -24,7 +24,12 @@ describe('who may ask', () => {
       Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
     )
     expect(routes.length).toBeGreaterThan(25)
-    for (const [method, path] of [...routes, ['GET', '/v1/openapi.json'], ['GET', '/nowhere']] as const) {
+    for (const [method, path] of [
+      ...routes,
+      ['GET', '/v1/openapi.json'],
+      ['GET', '/v1/asyncapi.json'],
+      ['GET', '/nowhere'],
+    ] as const) {
       for (const authorization of [undefined, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`]) {
         const headers = authorization === undefined ? {} : { authorization }
         const response = await http.request(`http://localhost${path}`, { method, headers })

@@ -47,6 +47,7 @@ test('metrics count runs, calls, tokens, cost, waits and requests', async () => 
   expect(after).toContain('keepup_approval_wait_seconds_bucket{le="+Inf"} 1\n')
   expect(after).toContain('keepup_parked_streams 0\n')
   expect(after).toMatch(/^keepup_log_position [1-9]/m)
+  expect(after).toMatch(/^keepup_append_seconds_count [1-9]\d*$/m)
   expect(after).toContain('keepup_http_request_seconds_count{route="getRun",status="404"} 1\n')
 })
 
@@ -59,7 +60,11 @@ test('OTLP has counters as cumulative sums, and buckets that add up', async () =
   const named = (name: string) => metrics.find((metric) => metric.name === name)!
   expect(named('keepup_model_calls_total').sum).toMatchObject({ isMonotonic: true, aggregationTemporality: 2 })
   expect(named('keepup_runs').gauge!.dataPoints).toHaveLength(1)
-  for (const { bucketCounts, explicitBounds, count } of named('keepup_http_request_seconds').histogram!.dataPoints) {
+  const points = ['keepup_http_request_seconds', 'keepup_append_seconds'].flatMap(
+    (name) => named(name).histogram!.dataPoints,
+  )
+  expect(Number(points.at(-1)!.count)).toBeGreaterThan(0)
+  for (const { bucketCounts, explicitBounds, count } of points) {
     expect(bucketCounts).toHaveLength(explicitBounds!.length + 1)
     expect(bucketCounts!.reduce((sum, one) => sum + Number(one), 0)).toBe(Number(count))
   }

@@ -11,6 +11,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { afterAll, describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import { Problem } from '../../../api/operations/problem.ts'
 import { reportedRunId } from '../../../domain/log/ids.ts'
 import { chat, tool } from '../../support/external/otlp-spans.ts'
 import { tempFolder } from '../../support/folders.ts'
@@ -179,6 +180,37 @@ describe('a request', () => {
     else expect(JSON.parse(answer.toString())).toMatchObject({ code: 3, message: expect.any(String) })
   })
 
+  it('names its type and encoding in any case, with parameters', async () => {
+    const headers = { 'content-type': 'Application/JSON; charset=utf-8', 'content-encoding': ' GZIP ' }
+    expect((await send(bytesOf(gzipSync('{}')), headers)).status).toBe(200)
+  })
+
+  it('with malformed UTF-8 is refused', async () => {
+    expect((await send(Uint8Array.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]))).status).toBe(400)
+  })
+
+  test.each([
+    ['CONFLICT', 503, 14],
+    ['DISK_FULL', 503, 14],
+    ['LOG_UNAVAILABLE', 503, 14],
+    ['FORBIDDEN', 403, 9],
+    ['APPEND_TOO_LARGE', 413, 8],
+    ['LOG_CORRUPT', 500, 13],
+  ] as const)('that the log refuses with %s is answered with %i and the gRPC code %i', async (code, status, grpc) => {
+    const { reports } = world.services.agents!
+    vi.spyOn(reports, 'report').mockRejectedValueOnce(new Problem(code, 'no'))
+    const response = await send(span({ spanId: 'ab'.repeat(8), name: 'x', startTimeUnixNano: '1' }))
+    expect([response.status, await bodyOf(response)]).toEqual([status, { code: grpc, message: 'no' }])
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '2' : null)
+  })
+
+  it('that fails for an unknown reason is answered as on every route', async () => {
+    vi.spyOn(world.services.agents!.reports, 'report').mockRejectedValueOnce(new Error('odd'))
+    const response = await send(span({ spanId: 'ab'.repeat(8), name: 'x', startTimeUnixNano: '1' }))
+    expect([response.status, await bodyOf(response)]).toMatchObject([500, { code: 'INTERNAL' }])
+    expect(faults.splice(0)).toEqual([expect.objectContaining({ message: 'odd' })])
+  })
+
   it('that is too large, as sent or as unpacked, is refused before it is parsed', async () => {
     const large = Buffer.alloc(8 * 1024 * 1024 + 1, ' ')
     expect((await send(bytesOf(large))).status).toBe(413)
@@ -192,6 +224,7 @@ describe('a request', () => {
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBe(4)
     expect(refused[0]!.headers.get('retry-after')).toBe('2')
+    expect(await bodyOf(refused[0]!)).toMatchObject({ code: 8 })
   })
 })
 
