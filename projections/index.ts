@@ -56,7 +56,7 @@ export {
   selectMemories,
   showMemory,
 } from './memory/queries.ts'
-export { PastTables } from './past-tables.ts'
+export { type PastFile, PastTables } from './past-tables.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { showAnchors } from './proof/queries.ts'
 export {

@@ -30,8 +30,8 @@ export interface SqlAuditor {
   readonly dialect: 'sqlite' | 'postgres'
   /**
    * `state`: the tables as they were then; absent: as they are. Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
-   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions, or questions about a past
-   * state, are not possible; `BODY_ERASED` if texts of that state were erased later.
+   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_BUSY` if too many questions wait; `SQL_UNAVAILABLE` if questions,
+   * or questions about a past state, are not possible; `BODY_ERASED` if texts of that state were erased later.
    */
   ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult>
   close(): Promise<void>
