@@ -176,6 +176,7 @@ export function compose(host: Host, kept: Kept): Services {
     provider: (id) => models.provider(id),
     memory: memories,
     ...{ health, limiter },
+    hasProvider: (id) => models.has(id),
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) => {
