@@ -24,8 +24,8 @@ export async function askSql(s: Sources, asked: Asked): Promise<SqlAnswer> {
   if (asked.to === undefined)
     return { position: at, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs }, earlier)) }
   const later = await stateAt(s, asked.to, asked)
-  const { columns, rows } = differenceOf(await whole(s, asked, earlier), await whole(s, asked, later), asked.key)
-  return { position: asked.to, columns, rows: rows.slice(0, limit), more: rows.length > limit }
+  const [before, after] = [await whole(s, asked, earlier), await whole(s, asked, later)]
+  return { position: asked.to, ...differenceOf(before, after, asked.key, limit) }
 }
 
 async function stateAt({ log }: Sources, at: string, { erased }: Asked): Promise<PastState> {
