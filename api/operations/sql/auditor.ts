@@ -5,6 +5,8 @@ export interface SqlLimits {
   /** The most rows. `more` of the answer says that others follow. */
   readonly rows: number
   readonly ms: number
+  /** Aborts when the client leaves: the tables at a past position are then not made. */
+  readonly signal?: AbortSignal
 }
 
 export type SqlCell = string | number | null

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import type { SqlAuditor } from '../../../api/operations/sql/auditor.ts'
+import type { SqlAuditor, SqlLimits } from '../../../api/operations/sql/auditor.ts'
 import { ProcessAuditor } from '../../../api/process/embedded/sql/process-auditor.ts'
 import type { PastTables } from '../../../projections/index.ts'
 
 const LIMITS = { rows: 1, ms: 1_000 }
-const ask = (auditor: SqlAuditor, erased = false) =>
-  auditor.ask('select 1', LIMITS, { cursor: { logId: 'l', position: 9, hash: 'h' }, erased })
+const ask = (auditor: SqlAuditor, limits: SqlLimits = LIMITS) =>
+  auditor.ask('select 1', limits, { cursor: { logId: 'l', position: 9, hash: 'h' }, erased: false })
 
 /** Past tables whose fold never ends. */
 const endless: PastTables['at'] = (_cursor, _query, signal) =>
@@ -25,6 +25,13 @@ it('questions about past positions wait in a queue of their own, and a close end
 
 it('a fold that takes too long is refused', async () => {
   await expect(ask(new ProcessAuditor('/nowhere', { at: endless }, 0))).rejects.toMatchObject({ code: 'SQL_LIMIT' })
+})
+
+it('a fold ends when the client leaves', async () => {
+  const left = new AbortController()
+  const asked = ask(new ProcessAuditor('/nowhere', { at: endless }), { ...LIMITS, signal: left.signal })
+  left.abort()
+  await expect(asked).rejects.toMatchObject({ code: 'SQL_UNAVAILABLE', message: expect.stringContaining('left') })
 })
 
 it('a state with texts that were erased later is refused', async () => {

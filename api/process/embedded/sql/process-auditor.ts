@@ -73,7 +73,7 @@ export class ProcessAuditor implements SqlAuditor {
       throw new Problem('SQL_BUSY', `${PAST_QUEUE} questions about past positions wait; ask again later`)
     this.#waitingPast++
     const deadline = AbortSignal.timeout(this.#pastMs)
-    const signal = AbortSignal.any([this.#closing.signal, deadline])
+    const signal = AbortSignal.any([this.#closing.signal, deadline, ...(limits.signal ? [limits.signal] : [])])
     const query = async ({ path, erasedLater }: PastFile) => {
       if (erasedLater > 0 && !erased) throw new Problem('BODY_ERASED', erasedText(erasedLater))
       return this.#turn.run(() => this.#ask(text, limits, { path, position: cursor.position }))
@@ -81,7 +81,9 @@ export class ProcessAuditor implements SqlAuditor {
     try {
       return await this.#past.at(cursor, query, signal)
     } catch (error) {
-      if (error !== deadline.reason || !deadline.aborted) throw error
+      if (limits.signal?.aborted && error === limits.signal.reason)
+        throw new Problem('SQL_UNAVAILABLE', 'the client left before the tables at this position were made; ask again')
+      if (!deadline.aborted || error !== deadline.reason) throw error
       throw new Problem(
         'SQL_LIMIT',
         `the tables at this position take more than ${this.#pastMs} ms; ask again later, or about an earlier position`,
