@@ -11,7 +11,7 @@ export { type ApprovalSubject, approvalSubject, argumentsOf } from './agent/quer
 export { listArtifacts } from './agent/queries/artifacts.ts'
 export { listDoubts, listQuestions, type OpenCall } from './agent/queries/asks.ts'
 export { findCheckpoint, type StoredCheckpoint, selectCheckpoints, usageAt } from './agent/queries/checkpoints.ts'
-export { type CostFigures, type CostGrouping, costBy } from './agent/queries/cost.ts'
+export { type CauseFigures, type CostFigures, type CostGrouping, costBy, costByCauseOf } from './agent/queries/cost.ts'
 export { type CallDecisionWithSupports, selectDecisions } from './agent/queries/decisions.ts'
 export type { MachineStateName } from './agent/queries/machine-state.ts'
 export { type MessageRow, selectMessages } from './agent/queries/messages.ts'
