@@ -11,7 +11,7 @@ export { type ApprovalSubject, approvalSubject, argumentsOf } from './agent/quer
 export { listArtifacts } from './agent/queries/artifacts.ts'
 export { listDoubts, listQuestions, type OpenCall } from './agent/queries/asks.ts'
 export { findCheckpoint, type StoredCheckpoint, selectCheckpoints, usageAt } from './agent/queries/checkpoints.ts'
-export { type CostFigures, type CostGrouping, costBy } from './agent/queries/cost.ts'
+export { type CauseFigures, type CostFigures, type CostGrouping, costBy, costByCauseOf } from './agent/queries/cost.ts'
 export { type CallDecisionWithSupports, selectDecisions } from './agent/queries/decisions.ts'
 export type { MachineStateName } from './agent/queries/machine-state.ts'
 export { type MessageRow, selectMessages } from './agent/queries/messages.ts'
@@ -56,7 +56,7 @@ export {
   selectMemories,
   showMemory,
 } from './memory/queries.ts'
-export { PastTables } from './past-tables.ts'
+export { type PastFile, PastTables } from './past-tables.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { showAnchors } from './proof/queries.ts'
 export {

@@ -1,22 +1,29 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { backup, DatabaseSync } from 'node:sqlite'
 import type { Cursor } from '../domain/log/cursor.ts'
 import { Mutex } from '../domain/stream/runtime/concurrency.ts'
 import { ProjectionError } from './engine/errors.ts'
 import { Projector, type ProjectorOptions } from './engine/projector/projector.ts'
+import { damagedOr } from './engine/store/damage.ts'
 import {
   dropOldPast,
+  dropPast,
   dropPastFile,
   freshPastFile,
   keepPastFile,
   pastFile,
+  pastFileBefore,
   usePastFile,
 } from './engine/store/past-files.ts'
+import { liveFile } from './engine/store/pointer.ts'
 import { openSqliteStore } from './engine/store/sqlite.ts'
 
 /** The most positions with a kept file. */
 const MOST_FILES = 4
-/** The most times that a file is made again because of erasures in the meantime. */
+/** The most times that a question is answered again because of erasures in the meantime. */
 const MOST_TRIES = 5
+/** The number of pages that a copy takes in one step, before other work continues. */
+const COPIED_PAGES = 256
 
 /** The tables as they were at a position of the log. */
 export interface PastFile {
@@ -25,31 +32,67 @@ export interface PastFile {
   readonly erasedLater: number
 }
 
+export interface PastTablesOptions extends Pick<ProjectorOptions, 'log' | 'blobs'> {
+  /** The folder of the live tables. */
+  readonly folder: string
+  /** The number of bodies that the log has erased. */
+  readonly erasures: () => Promise<number>
+  /** False: each question gets a private file that is removed after the answer. Only the folder's owner may keep files. */
+  readonly keeps: boolean
+  /** The free bytes of the folder's file system. */
+  readonly free?: (folder: string) => number
+}
+
 /**
  * Tables at past positions of a log, folded from its events into SQLite files in the folder of the live tables. The
  * files of the last {@link MOST_FILES} positions are kept until an erasure or the next start of the owner.
  */
 export class PastTables {
-  readonly #folder: string
-  readonly #sources: Pick<ProjectorOptions, 'log' | 'blobs'>
+  readonly #options: PastTablesOptions
   readonly #turn = new Mutex()
-  constructor(folder: string, sources: Pick<ProjectorOptions, 'log' | 'blobs'>) {
-    this.#folder = folder
-    this.#sources = sources
+  constructor(options: PastTablesOptions) {
+    this.#options = options
   }
 
   /**
    * Calls `query` with the tables as they were after the event at `cursor`, a place of this log. Calls follow one another.
-   * Rejects with `NEWER_WRITER` when a newer program wrote an event before that place.
+   * Calls `query` again when the log erased a body in the meantime. Rejects with `NEWER_WRITER` when a newer program wrote an
+   * event before that place, with `FULL` when the disk has too little space, and with the reason of the signal when that
+   * aborts before the tables are made.
    */
-  at<T>(cursor: Cursor, query: (file: PastFile) => Promise<T>): Promise<T> {
-    return this.#turn.run(async () => query(await this.#file(cursor)))
+  at<T>(cursor: Cursor, query: (file: PastFile) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#turn.run(async () => {
+      for (let tries = 1; tries <= MOST_TRIES; tries++) {
+        signal?.throwIfAborted()
+        const erasures = await this.#options.erasures()
+        const isCurrent = async () => (await this.#options.erasures()) === erasures
+        const file = await this.#file(cursor, erasures, signal)
+        if (file === null) continue
+        try {
+          const answer = await query(file)
+          if (await isCurrent()) return answer
+        } catch (error) {
+          // The owner of the folder may have removed the file.
+          if ((await isCurrent()) && existsSync(file.path)) throw error
+        } finally {
+          if (!this.#options.keeps) dropPastFile(file.path)
+        }
+      }
+      throw new ProjectionError('ABORTED', 'bodies are erased one after the other at present; ask again later')
+    })
   }
 
-  async #file(cursor: Cursor): Promise<PastFile> {
-    const path = pastFile(this.#folder, cursor.position)
-    const kept = await this.#kept(path, cursor)
-    if (kept === null) return this.#made(path, cursor)
+  /** Removes all files, those in the making too. */
+  async clear(): Promise<void> {
+    dropPast(this.#options.folder)
+  }
+
+  /** Null: an erasure has removed the file. */
+  async #file(cursor: Cursor, erasures: number, signal: AbortSignal | undefined): Promise<PastFile | null> {
+    const { folder, keeps } = this.#options
+    const path = pastFile(folder, cursor.position, erasures)
+    const kept = keeps ? await this.#kept(path, cursor) : null
+    if (kept === null) return this.#made(cursor, erasures, signal)
     usePastFile(path)
     return kept
   }
@@ -71,26 +114,67 @@ export class PastTables {
     return null
   }
 
-  async #made(path: string, cursor: Cursor): Promise<PastFile> {
-    for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      const fresh = freshPastFile(this.#folder, cursor.position)
-      try {
-        const file = { path, erasedLater: await this.#fold(fresh, cursor) }
-        if (!keepPastFile(fresh, path)) continue
-        dropOldPast(this.#folder, MOST_FILES)
-        return file
-      } finally {
-        dropPastFile(fresh)
+  async #made(cursor: Cursor, erasures: number, signal: AbortSignal | undefined): Promise<PastFile | null> {
+    const { folder, keeps } = this.#options
+    this.#mustHaveSpace()
+    const start = keeps ? pastFileBefore(folder, cursor.position, erasures) : null
+    const fresh = freshPastFile(folder, cursor.position)
+    let path = fresh
+    try {
+      const erased = await this.#filled(fresh, start, cursor, signal)
+      if (erased === null) return null
+      if (keeps) {
+        // An erasure after the count could have come before or after the body was folded.
+        path = pastFile(folder, cursor.position, erasures)
+        if ((await this.#options.erasures()) !== erasures || !keepPastFile(fresh, path)) return null
+        dropOldPast(folder, MOST_FILES, path)
       }
+      return { path, erasedLater: erased }
+    } catch (error) {
+      dropPastFile(fresh)
+      throw error
+    } finally {
+      if (keeps) dropPastFile(fresh)
     }
-    throw new ProjectionError('ABORTED', 'bodies are erased one after the other at present; ask again later')
   }
 
-  async #fold(file: string, cursor: Cursor): Promise<number> {
+  /** The number of bodies that were erased later. Null: the tables at `start` are damaged, or of another log; they are removed. */
+  async #filled(
+    file: string,
+    start: string | null,
+    cursor: Cursor,
+    signal: AbortSignal | undefined,
+  ): Promise<number | null> {
+    try {
+      if (start !== null) await copy(start, file)
+      return await this.#fold(file, cursor, signal)
+    } catch (error) {
+      const isOfStart = start !== null && error instanceof ProjectionError && error.code !== 'NEWER_WRITER'
+      if (!isOfStart) throw error
+      dropPastFile(start)
+      return null
+    }
+  }
+
+  /** The tables of a past position are at most as large as the live ones; the write-ahead log doubles them. */
+  #mustHaveSpace(): void {
+    const { folder, free = freeBytes } = this.#options
+    const live = liveFile(folder)
+    const sizes = ['', '-wal'].map((end) => statSync(`${live}${end}`, { throwIfNoEntry: false })?.size ?? 0)
+    const size = live === null ? 0 : sizes[0]! + sizes[1]!
+    if (free(folder) >= 2 * size) return
+    throw new ProjectionError(
+      'FULL',
+      `tables at a past position may need ${2 * size} bytes, which the disk of ${folder} does not have; make room, then ask again`,
+    )
+  }
+
+  async #fold(file: string, cursor: Cursor, signal: AbortSignal | undefined): Promise<number> {
+    const { log, blobs } = this.#options
     const store = await openSqliteStore(file)
     try {
-      const projector = new Projector({ ...this.#sources, store })
-      await projector.catchUp(cursor)
+      const projector = new Projector({ log, blobs, store })
+      await projector.catchUp(cursor, signal)
       const { state, reason } = projector.status()
       if (state === 'waiting') throw new ProjectionError('NEWER_WRITER', reason!)
       return await erasedLater(store)
@@ -98,6 +182,22 @@ export class PastTables {
       await store.close()
     }
   }
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    await backup(source, to, { rate: COPIED_PAGES })
+  } catch (error) {
+    throw damagedOr(error)
+  } finally {
+    source.close()
+  }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
 }
 
 /** An erased body is seen with its event. The event that erases it adds who and when. */

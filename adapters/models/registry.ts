@@ -46,6 +46,8 @@ export interface ModelRegistry {
    * is missing), SCRIPT_INVALID, or INVALID_REQUEST (an unusable base URL or key).
    */
   provider(id: string): ModelProvider
+  /** False: the id is `own:<name>`, and this program has no provider of that name. */
+  has(id: string): boolean
   /** Limits and price of a model. Throws ModelError NOT_FOUND for a plain name without a known provider. */
   info(id: string): ModelInfo
   /** A request in the form of its provider. Needs no key. */
@@ -105,9 +107,10 @@ export function createModels(options: ModelsOptions): ModelRegistry {
     return lateProvider(provider, async () => (await import('./anthropic/provider.ts')).anthropicProvider(access))
   }
 
+  const own = options.providers ?? {}
+
   function ownProvider(name: string): ModelProvider {
-    const given = options.providers ?? {}
-    if (Object.hasOwn(given, name)) return given[name]!
+    if (Object.hasOwn(own, name)) return own[name]!
     throw new ModelError('NOT_FOUND', `this program has no provider "${name}"; give it to openKeepUp in "providers"`)
   }
 
@@ -147,19 +150,25 @@ export function createModels(options: ModelsOptions): ModelRegistry {
         call: (request, how) => shared.call({ ...request, model: splitModelId(request.model).name }, how),
       }
     },
+    has(id) {
+      const { provider, name } = splitModelId(id)
+      return provider !== 'own' || Object.hasOwn(own, name)
+    },
     wire(request) {
       const baseUrl = read('OPENAI_BASE_URL')
       const named = { ...request, model: splitModelId(request.model).name }
       return wireRequest(info(request.model).provider as ProviderId, named, baseUrl === null || isOfficial(baseUrl))
     },
     known() {
-      const own = [...entries.keys()].map(info)
-      return [...own, ...catalogue().filter((model) => !entries.has(model.id))]
+      const described = [...entries.keys()].map(info)
+      return [...described, ...catalogue().filter((model) => !entries.has(model.id))]
     },
     limit(id) {
       const provider = info(id).provider as ProviderId
       const perMinute = options.rateLimits?.[provider]?.requestsPerMinute ?? null
-      return { key: `${provider}:${marks(provider)}`, perMinute }
+      // A provider of the program counts its own calls.
+      const mark = provider === 'own' ? splitModelId(id).name : marks(provider)
+      return { key: `${provider}:${mark}`, perMinute }
     },
     knownSecrets: () => keys().flatMap(({ value }) => (unhidableKey(value) === null ? [value] : [])),
     unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidableKey(value) === null ? [] : [name])),

@@ -34,7 +34,7 @@ export function sqlRoutes(s: Services) {
   return newApp().openapi(ask, async (c) => {
     const accept = c.req.header('accept') ?? ''
     await current(c, s)
-    const answer = await askSql(s, c.req.valid('json'))
+    const answer = await askSql(s, c.req.valid('json'), c.req.raw.signal)
     const text = accept.includes('text/csv') ? csvOf : accept.includes('application/x-ndjson') ? ndjsonOf : null
     if (text === null) return c.json(answer, 200)
     c.header('keepup-more', String(answer.more))

@@ -142,7 +142,7 @@ export interface KeepUp extends AsyncDisposable, Calls {
   /**
    * Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). `at`: a
    * cursor; the tables are as they were after its event. `to`: a second cursor; the answer has only the rows that differ there.
-   * Rejects with `SQL_REFUSED`, `SQL_FAILED`, `SQL_LIMIT`, `SQL_UNAVAILABLE`, `CURSOR_INVALID`, `CURSOR_MISMATCH`, and with
+   * Rejects with `SQL_REFUSED`, `SQL_FAILED`, `SQL_LIMIT`, `SQL_BUSY`, `SQL_UNAVAILABLE`, `CURSOR_INVALID`, `CURSOR_MISMATCH`, and with
    * `BODY_ERASED` if texts were erased after `at`, unless `erased`.
    */
   sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>

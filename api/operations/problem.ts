@@ -54,6 +54,7 @@ type OwnCode =
   | 'SECRET_UNHIDABLE'
   | 'SIGNATURES_REFUSED'
   | 'SQL_FAILED'
+  | 'SQL_BUSY'
   | 'SQL_LIMIT'
   | 'SQL_REFUSED'
   | 'SQL_UNAVAILABLE'

@@ -7,7 +7,7 @@ import type { CallDecision } from './decisions/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { CheckpointEntry, CheckpointList, CheckpointView } from './history/checkpoint-schemas.ts'
 import type { MessageView } from './messages/schemas.ts'
-import type { Cost, CostBy } from './numbers/cost-schemas.ts'
+import type { CauseCost, Cost, CostBy } from './numbers/cost-schemas.ts'
 import type { Numbers } from './numbers/schemas.ts'
 import type * as schemas from './runs/schemas.ts'
 import type { Parked, ProjectionsStatus } from './system/schemas.ts'
@@ -104,6 +104,8 @@ export interface ReadModel {
     since?: string
     runId?: string
   }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
+  /** The cost of model calls by cause, for runs that began at or after `since` (ISO 8601). `runId` absent: of all runs. */
+  costByCause(query: { since?: string; runId?: string }): Promise<Shown<CauseCost['rows']>>
   /** Calls, times, decisions and budgets since `since` (ISO 8601). `runId` absent: of all runs. */
   numbers(query: { since?: string; runId?: string }): Promise<Shown<Omit<Numbers, 'position'>>>
   /** Streams in the order of their names, after the name `after`. */

@@ -171,6 +171,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly delegated?: DelegatedAgents
   /** Whether this host can provide the tool with this name. */
   hasTool(name: string): boolean
+  /** Whether this host can provide the model with this id; false: only another program can. Absent: it can provide all. */
+  hasProvider?(model: string): boolean
   /** The secret boundary for people's text to a run with this spec. */
   secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>

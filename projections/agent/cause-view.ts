@@ -9,7 +9,9 @@ const ABANDONED = `a.completed_at is not null and a.status <> 'completed' and (a
     m.started_revision > (select min(f.forked_revision) from agents f where f.forked_from = a.id))`
 
 const RETRIED = `exists (select 1 from model_calls n
-    where n.agent_id = m.agent_id and n.turn = m.turn and n.attempt > m.attempt)`
+    where n.agent_id = m.agent_id and n.turn = m.turn and n.attempt > m.attempt and n.status <> 'held')`
+
+const UNPRICED = 'case when m.nano_dollars is null and (m.input is not null or m.turn = 0) then 1 else 0 end'
 
 const CAUSE = `case
     when m.status in ('lost', 'late') then 'lost'
@@ -22,7 +24,8 @@ const CAUSE = `case
  * `cost_by_cause`: tokens and money by agent and cause.
  *
  * - `lost`: attempts whose outcome was lost, or came late. Estimated.
- * - `retry`: attempts that another attempt of the same turn followed.
+ * - `retry`: attempts that another attempt of the same turn followed. A failed attempt reports no usage, so most have neither
+ *   tokens nor money.
  * - `compression`: summaries that shorten the context.
  * - `abandoned`: calls of a branch (a fork, or its source after the fork) that ended without completing.
  * - `resent`: results of the tool `tool_name` in every request after their first. Estimated: the results of a turn are as
@@ -30,14 +33,16 @@ const CAUSE = `case
  *   tokens of each call. Results count until the context shrinks.
  * - `answer`: all else.
  *
- * The rows of an agent add up to its model calls. Calls of unknown cost count with 0. `calls`: model calls; for `resent`
- * tool calls.
+ * The rows of an agent add up to its model calls. The money does not count calls of unknown cost:
+ * `unpriced_calls` is their number; null for `resent`. Calls that were held and not sent have no row. `calls`: model calls; for
+ * `resent` tool calls.
  */
 export const costByCause = `create view cost_by_cause as
   with caused as (
     select m.run_id, m.agent_id, m.turn, ${CAUSE} as cause, ${SENT} as sent, ${count('m.output')} as received,
-      ${count('m.nano_dollars')} as nano_dollars
-    from model_calls m join agents a on a.id = m.agent_id),
+      ${count('m.nano_dollars')} as nano_dollars, ${UNPRICED} as unpriced
+    from model_calls m join agents a on a.id = m.agent_id
+    where m.status <> 'held'),
   answers as (
     select agent_id, run_id, turn, sent, received,
       cast(nano_dollars as double precision) / (sent + received) as rate,
@@ -64,10 +69,11 @@ export const costByCause = `create view cost_by_cause as
     group by g.run_id, g.agent_id, coalesce(t.tool_name, '')),
   moved as (
     select agent_id, sum(tokens) as tokens, sum(nano_dollars) as nano_dollars from resent group by agent_id)
-  select run_id, agent_id, 'resent' as cause, tool_name, calls, tokens, nano_dollars from resent
+  select run_id, agent_id, 'resent' as cause, tool_name, calls, tokens, nano_dollars, cast(null as bigint) as unpriced_calls from resent
   union all
   select c.run_id, c.agent_id, c.cause, null, count(*),
     cast(sum(c.sent + c.received) - max(case when c.cause = 'answer' then coalesce(m.tokens, 0) else 0 end) as bigint),
-    cast(sum(c.nano_dollars) - max(case when c.cause = 'answer' then coalesce(m.nano_dollars, 0) else 0 end) as bigint)
+    cast(sum(c.nano_dollars) - max(case when c.cause = 'answer' then coalesce(m.nano_dollars, 0) else 0 end) as bigint),
+    cast(sum(c.unpriced) as bigint)
   from caused c left join moved m on m.agent_id = c.agent_id
   group by c.run_id, c.agent_id, c.cause`

@@ -172,6 +172,13 @@ describe('which provider serves a model', () => {
     },
   )
 
+  test('each provider of the program has a limit of its own', () => {
+    const provider = createModels({ env, scripts: { s: { script: 1, turns: [{ text: 'x' }] } } }).provider('scripted:s')
+    const models = createModels({ env, providers: { a: provider, b: provider } })
+    expect(models.limit('own:a').key).not.toBe(models.limit('own:b').key)
+    expect(['own:a', 'own:c', 'gpt-5.5'].map((id) => models.has(id))).toEqual([true, false, true])
+  })
+
   test('a script is read again after its file changed, and stays loaded when the file is gone', async () => {
     const path = join(tempFolder(), 'script.json')
     const models = createModels({ env })

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import { projectedInto } from '../support/golden/rows.ts'
+import { call, calls, completes } from '../support/harness.ts'
 import { sqliteKit } from '../support/projections/kit.ts'
+import { given, tool } from '../support/story.ts'
 
 interface CallRow {
   readonly agent?: string
@@ -7,7 +10,7 @@ interface CallRow {
   readonly attempt?: number
   readonly status?: string
   /** Tokens sent and received, and nano-dollars. */
-  readonly use: readonly [sent: number, received: number, nanoDollars: number]
+  readonly use: readonly [sent: number | 'null', received: number | 'null', nanoDollars: number | 'null']
 }
 
 interface AgentRow {
@@ -19,7 +22,7 @@ interface AgentRow {
 
 const text = (value: string | undefined) => (value === undefined ? 'null' : `'${value}'`)
 
-/** The causes of these calls: `[cause, tool, calls, tokens, nano-dollars]`. A call's revision is ten times its turn. */
+/** The causes of these calls: `[cause, tool, calls, tokens, nano-dollars, unpriced calls]`. A call's revision is ten times its turn. */
 async function causesOf(
   calls: readonly CallRow[],
   tools: readonly (readonly [turn: number, name: string])[],
@@ -43,6 +46,10 @@ async function causesOf(
       `insert into tool_calls (agent_id, id, run_id, turn, tool_name, status)
         values ('a', 'a.t${turn}.c${place}', 'a', ${turn}, '${name}', 'succeeded')`,
     )
+  return causesIn(db)
+}
+
+async function causesIn(db: Awaited<ReturnType<typeof sqliteKit.fresh>>['db']) {
   const rows = await db
     .selectFrom('cost_by_cause')
     .selectAll()
@@ -50,7 +57,7 @@ async function causesOf(
     .orderBy('cause')
     .orderBy('tool_name')
     .execute()
-  return rows.map((row) => [row.cause, row.tool_name, row.calls, row.tokens, row.nano_dollars])
+  return rows.map((row) => [row.cause, row.tool_name, row.calls, row.tokens, row.nano_dollars, row.unpriced_calls])
 }
 
 const STEADY: readonly CallRow[] = [
@@ -68,9 +75,9 @@ it('a result costs its share of every request after the first one that had it', 
       [1, 'run_command'],
     ]),
   ).toEqual([
-    ['answer', null, 4, 770 - 180, 770 - 180],
-    ['resent', 'read_file', 1, 90, 90],
-    ['resent', 'run_command', 1, 90, 90],
+    ['answer', null, 4, 770 - 180, 770 - 180, 0],
+    ['resent', 'read_file', 1, 90, 90, null],
+    ['resent', 'run_command', 1, 90, 90, null],
   ])
 })
 
@@ -81,8 +88,8 @@ it('a result costs nothing after the context shrank', async () => {
     { turn: 5, use: [60, 10, 70] as const },
   ]
   expect(await causesOf(shrunk, [[1, 'read_file']])).toEqual([
-    ['answer', null, 5, 670 - 90, 670 - 90],
-    ['resent', 'read_file', 1, 90, 90],
+    ['answer', null, 5, 670 - 90, 670 - 90, 0],
+    ['resent', 'read_file', 1, 90, 90, null],
   ])
 })
 
@@ -94,11 +101,35 @@ it('lost attempts, retries and summaries have causes of their own', async () => 
     { turn: 1, attempt: 3, use: [10, 10, 8] },
   ]
   expect(await causesOf(calls, [])).toEqual([
-    ['answer', null, 1, 20, 8],
-    ['compression', null, 1, 10, 1],
-    ['lost', null, 1, 20, 4],
-    ['retry', null, 1, 10, 2],
+    ['answer', null, 1, 20, 8, 0],
+    ['compression', null, 1, 10, 1, 0],
+    ['lost', null, 1, 20, 4, 0],
+    ['retry', null, 1, 10, 2, 0],
   ])
+})
+
+it('a recorded attempt that failed and was repeated is a retry without tokens', async () => {
+  const busy = Object.assign(new Error('busy'), { name: 'ModelError', code: 'OVERLOADED', transient: true })
+  const run = await given({ says: [busy, calls(call('look')), completes()], tools: [tool('look')] })
+  await run.drive()
+  const { open, db } = await sqliteKit.fresh()
+  await projectedInto(run.log, run.ports.blobs, await open())
+  const causes = await causesIn(db)
+  expect(causes).toContainEqual(['retry', null, 1, 0, 0, 0])
+  expect(causes.filter(([cause]) => cause !== 'resent').map(([cause, , calls]) => [cause, calls])).toEqual([
+    ['answer', 2],
+    ['retry', 1],
+  ])
+})
+
+it('a call that was held is neither a call nor a retry, and calls of unknown cost are counted', async () => {
+  const calls: readonly CallRow[] = [
+    { turn: 1, attempt: 1, use: [10, 5, 2] },
+    { turn: 1, attempt: 2, status: 'held', use: ['null', 'null', 'null'] },
+    { turn: 2, attempt: 1, status: 'held', use: ['null', 'null', 'null'] },
+    { turn: 2, attempt: 2, use: [20, 5, 'null'] },
+  ]
+  expect(await causesOf(calls, [])).toEqual([['answer', null, 2, 40, 2, 1]])
 })
 
 it('a branch that ended without completing is abandoned, in the source from the fork on', async () => {

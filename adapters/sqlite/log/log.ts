@@ -219,6 +219,11 @@ export class SqliteLog implements EventLog {
     return this.#ask(() => sizesOf(this.#db, runIds))
   }
 
+  /** The number of erased bodies of the whole log, those of appends without an answer too. */
+  async erasures(): Promise<number> {
+    return this.#ask((reader) => reader.erasures())
+  }
+
   /** Ranges of positions without an event, before later events. Written positions have no gaps. At most `limit`. */
   async gaps(limit = 20): Promise<readonly { readonly from: number; readonly to: number }[]> {
     return this.#ask(() => gapsIn(this.#db, limit))

@@ -58,6 +58,7 @@ export class Reader {
         'SELECT position, lower(hex(substr(proof, 1, 32))) AS hash FROM events ORDER BY position DESC LIMIT 1',
       ),
       dataVersion: db.prepare('PRAGMA data_version'),
+      erasures: db.prepare('SELECT count(*) AS n FROM erasures'),
     }
   }
 
@@ -86,6 +87,11 @@ export class Reader {
   /** A value that changes after each commit of another connection. */
   dataVersion(): number {
     return Number(this.#sql.dataVersion.get()?.data_version)
+  }
+
+  /** The number of erased bodies. */
+  erasures(): number {
+    return Number(this.#sql.erasures.get()?.n)
   }
 
   /** Events `from` to `to` of a stream, inclusive. As many as fit into a page, at most `limit`. */

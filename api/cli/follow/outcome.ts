@@ -62,8 +62,8 @@ export async function reportEnd(ctx: Context, runId: string, end: Ended, summary
 
 /** The advice for a run that failed to continue. A process that runs `serve` retries by itself. */
 async function afterFault(ctx: Context, runId: string, code: string): Promise<string[]> {
-  // The message of this error says where the run can continue.
-  if (code === 'TOOLS_MISSING') return []
+  // The messages of these errors say where the run can continue.
+  if (code === 'TOOLS_MISSING' || code === 'PROVIDER_MISSING') return []
   const { drivesDue } = await take((await ctx.client('write')).v1.health.$get({}))
   if (!drivesDue) return [`go on with: ${ctx.command('resume', runId)}`]
   return [

@@ -269,7 +269,7 @@ const moneyQuestions = (): readonly AuditQuestion[] => [
     'What the money went for: results that were sent again by tool, retries, lost attempts, abandoned branches, compression; from and until: the start of the run',
     [RUN, FROM, TO],
     `select c.cause, coalesce(c.tool_name, '') as tool, count(distinct c.run_id) as runs, sum(c.calls) as calls, sum(c.tokens) as tokens,
-  sum(c.nano_dollars) / 1e9 as dollars
+  sum(c.nano_dollars) / 1e9 as dollars, sum(c.unpriced_calls) as unpriced_calls
 from cost_by_cause c
 left join runs r on r.id = c.run_id
 where ${is('c.run_id', RUN)} and ${within('r.created_at')}

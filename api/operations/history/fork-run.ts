@@ -66,7 +66,7 @@ export async function forkRun(
       s.files.forkFound(runId)
       return { runId, created: false }
     }
-    if (drive && here) await s.runtime.forkDrivable(source)
+    if (drive && here) await s.runtime.forkDrivable(source, asked.model)
     if (key !== undefined) await claimKey(s, key, { fork: source, asked: said })
     const { workspace: folder, ...changes } = what
     const record = (files: ForkFiles | null) => {

@@ -29,3 +29,22 @@ export const Cost = z
   })
   .meta({ id: 'Cost' })
 export type Cost = z.infer<typeof Cost>
+
+export const CauseCost = z
+  .strictObject({
+    position: Position,
+    rows: z
+      .array(
+        z.strictObject({
+          cause: z.enum(['resent', 'lost', 'retry', 'compression', 'abandoned', 'answer']),
+          tool: z.string().meta({ description: 'Of results that were sent again; empty for other causes' }),
+          calls: count.meta({ description: 'Model calls; of results that were sent again: tool calls' }),
+          tokens: count,
+          ...Money,
+          unpricedCalls: count.meta({ description: 'Calls of unknown cost, which the money does not count' }),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'CauseCost' })
+export type CauseCost = z.infer<typeof CauseCost>

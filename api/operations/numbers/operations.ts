@@ -4,7 +4,7 @@ import { omitUndefined } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import { Id } from '../schemas.ts'
-import { Cost, CostBy } from './cost-schemas.ts'
+import { CauseCost, Cost, CostBy } from './cost-schemas.ts'
 import { Numbers, NumbersQuery } from './schemas.ts'
 
 /** Figures over runs: calls, durations and costs. */
@@ -43,6 +43,27 @@ export const NUMBER_OPERATIONS = [
       if (run !== undefined) await mustBeRun(s, run)
       const { position, value } = await s.read.cost(omitUndefined({ by, since, runId: run }))
       return { position, by, ...value }
+    },
+  }),
+  operation({
+    name: 'getCostByCause',
+    http: 'GET /v1/cost/causes',
+    right: 'runs.read',
+    summary:
+      'What the money of model calls went for: answers, results that were sent again, retries, lost attempts, abandoned branches, compression',
+    input: {
+      query: z.strictObject({
+        since: Moment.optional().meta({ type: 'string', description: `Runs that began then or later: ${MOMENT}` }),
+        run: Id.optional(),
+      }),
+    },
+    output: CauseCost,
+    answers: { 200: 'The costs' },
+    awaitsTables: true,
+    run: async (s, { query: { since, run } }) => {
+      if (run !== undefined) await mustBeRun(s, run)
+      const { position, value } = await s.read.costByCause(omitUndefined({ since, runId: run }))
+      return { position, rows: value }
     },
   }),
 ] as const

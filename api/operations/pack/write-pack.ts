@@ -21,7 +21,7 @@ import { Id } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { csvOf } from '../sql/formats.ts'
 import { wireView } from '../window/sent-requests.ts'
-import { writeAnswers } from './answers.ts'
+import { type PackedEvents, writeAnswers } from './answers.ts'
 import { mergedStreams } from './merged.ts'
 import { MissingHashes } from './missing-hashes.ts'
 import { Spool, type SpoolFile } from './spool.ts'
@@ -59,7 +59,9 @@ hashes.txt       hashes of the tree (RFC 6962) between the events; absent: the p
 checkpoint       the signed head of the log (c2sp.org/tlog-checkpoint); policy.txt has the keys (c2sp.org/tlog-policy)
 blobs/           large bodies and results; the name is the SHA-256 of the content, which begins with 16 bytes of salt
 agents.json      the tree of agents; tables/ rows about the runs; requests/ what the models were asked, word by word
-answers/         answers of frequent questions as CSV and JSON; the column "event" names the event that is the evidence
+answers/         answers of frequent questions as JSON, and as CSV where no row is missing; the column "event" names the event
+                 that is the evidence, and rows with evidence outside the pack are left out. Other columns, and sums, show the
+                 tables when the pack was written. absent.txt names the questions without an answer, and why
 story.html       the runs as a document for people
 
 agents.json, tables, requests, answers and story.html follow from the events; no signature covers them.
@@ -88,6 +90,8 @@ class PackWriter {
   /** The number of events that the head covers. */
   #size = 0
   #hashFile: Promise<SpoolFile> | null = null
+  /** The first and the last packed revision of each stream. Times never decrease, so the pack has all between. */
+  readonly #packed = new Map<string, { readonly first: number; last: number }>()
   readonly #reasons = new Map<string, Promise<ReadonlyMap<number, string>>>()
 
   constructor(s: Services, asked: PackChoice, spool: Spool) {
@@ -113,7 +117,8 @@ class PackWriter {
     await this.#tables()
     if (this.#asked.bodies) {
       await this.#requests(agents)
-      for (const run of agents.size === 0 ? [null] : agents.keys()) await writeAnswers(this.#s, spool, run)
+      for (const run of agents.size === 0 ? [null] : agents.keys())
+        await writeAnswers(this.#s, spool, this.#packedEvents(), run)
     }
     await this.#story(agents)
     return head
@@ -172,6 +177,9 @@ class PackWriter {
         const packed = this.#isInTime(event.header)
         tips.set(stream, { hash: event.hash, packed })
         if (!packed) continue
+        const known = this.#packed.get(stream)
+        if (known === undefined) this.#packed.set(stream, { first: revision, last: revision })
+        else known.last = revision
         if (index > next) await skip(index)
         else next = index + 1
         const body = await this.#body(event)
@@ -179,6 +187,19 @@ class PackWriter {
       }
     }
     await skip(this.#size)
+  }
+
+  #packedEvents(): PackedEvents {
+    const { since, until } = this.#asked
+    return {
+      isPart: since !== undefined || until !== undefined,
+      has: (event) => {
+        const place = event.lastIndexOf('@')
+        const known = this.#packed.get(event.slice(0, place))
+        const revision = Number(event.slice(place + 1))
+        return known !== undefined && known.first <= revision && revision <= known.last
+      },
+    }
   }
 
   async #streams(agentIds: readonly string[]): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { formatCursor } from '../../../domain/log/cursor.ts'
 import { checkedCursor } from '../events/filter.ts'
 import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import type { PastState, SqlResult } from './auditor.ts'
+import type { PastState, SqlLimits, SqlResult } from './auditor.ts'
 import { differenceOf } from './difference.ts'
 import { MOST_ROWS, type SqlAnswer, type SqlQuestion } from './schemas.ts'
 
@@ -12,20 +12,20 @@ type Sources = Pick<Services, 'read' | 'auditor' | 'log'>
 
 /**
  * Answers an SQL question. `position`: the tables show at least this position; with `at`, exactly this one. Rejects as
- * {@link checkedCursor} and `SqlAuditor.ask` do.
+ * {@link checkedCursor} and `SqlAuditor.ask` do. `signal`: aborts when the client leaves.
  */
-export async function askSql(s: Sources, asked: Asked): Promise<SqlAnswer> {
+export async function askSql(s: Sources, asked: Asked, signal?: AbortSignal): Promise<SqlAnswer> {
   const { sql, limit, timeoutMs, at } = asked
+  const limits = { rows: limit, ms: timeoutMs, ...(signal && { signal }) }
   if (at === undefined) {
     const { position } = await s.read.status()
-    return { position, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs })) }
+    return { position, ...(await s.auditor.ask(sql, limits)) }
   }
   const earlier = await stateAt(s, at, asked)
-  if (asked.to === undefined)
-    return { position: at, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs }, earlier)) }
+  if (asked.to === undefined) return { position: at, ...(await s.auditor.ask(sql, limits, earlier)) }
   const later = await stateAt(s, asked.to, asked)
-  const { columns, rows } = differenceOf(await whole(s, asked, earlier), await whole(s, asked, later), asked.key)
-  return { position: asked.to, columns, rows: rows.slice(0, limit), more: rows.length > limit }
+  const [before, after] = [await whole(s, sql, limits, earlier), await whole(s, sql, limits, later)]
+  return { position: asked.to, ...differenceOf(before, after, asked.key, limit) }
 }
 
 async function stateAt({ log }: Sources, at: string, { erased }: Asked): Promise<PastState> {
@@ -35,8 +35,8 @@ async function stateAt({ log }: Sources, at: string, { erased }: Asked): Promise
 }
 
 /** An answer without a missing row. Rejects with `SQL_LIMIT`. */
-async function whole({ auditor }: Sources, { sql, timeoutMs }: Asked, state: PastState): Promise<SqlResult> {
-  const found = await auditor.ask(sql, { rows: MOST_ROWS, ms: timeoutMs }, state)
+async function whole({ auditor }: Sources, sql: string, limits: SqlLimits, state: PastState): Promise<SqlResult> {
+  const found = await auditor.ask(sql, { ...limits, rows: MOST_ROWS }, state)
   if (found.more)
     throw new Problem(
       'SQL_LIMIT',

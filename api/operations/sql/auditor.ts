@@ -5,6 +5,8 @@ export interface SqlLimits {
   /** The most rows. `more` of the answer says that others follow. */
   readonly rows: number
   readonly ms: number
+  /** Aborts when the client leaves: the tables at a past position are then not made. */
+  readonly signal?: AbortSignal
 }
 
 export type SqlCell = string | number | null
@@ -30,8 +32,8 @@ export interface SqlAuditor {
   readonly dialect: 'sqlite' | 'postgres'
   /**
    * `state`: the tables as they were then; absent: as they are. Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
-   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions, or questions about a past
-   * state, are not possible; `BODY_ERASED` if texts of that state were erased later.
+   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_BUSY` if too many questions wait; `SQL_UNAVAILABLE` if questions,
+   * or questions about a past state, are not possible; `BODY_ERASED` if texts of that state were erased later.
    */
   ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult>
   close(): Promise<void>

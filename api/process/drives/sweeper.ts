@@ -110,8 +110,8 @@ function wake(
   const { driving, end } = drivers.state(runId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
-  // The tools of this process do not change: leave the run to a process with its tools. Ending a run needs no tools.
-  const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
+  // The tools and providers of this process do not change: leave the run to a process that has its own. Ending a run needs none.
+  const foreign = (fault?.code === 'TOOLS_MISSING' || fault?.code === 'PROVIDER_MISSING') && reason !== 'cancel'
   const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
   if (fault !== null && said !== null && said !== last?.said)
     onNote(`${runId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)

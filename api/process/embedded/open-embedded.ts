@@ -122,6 +122,10 @@ export async function openEmbedded(
     }
     const cache = new SqliteRequestCache(at.requestCache, clock)
     opened.push(() => cache.close())
+    const past = new PastTables({
+      ...{ folder: at.tables, keeps: mode === 'owner' },
+      ...{ log: gate.log, blobs, erasures: () => log.erasures() },
+    })
     const positions = new SqlitePositions(at.positions)
     opened.push(() => positions.close())
     const webhooks = new WebhookDeliveries({
@@ -144,7 +148,7 @@ export async function openEmbedded(
     }
     const services: Services = compose(host, {
       limiter: new MemoryLimiter(clock, (model) => host.models.limit(model)),
-      ...(mode === 'owner' && { cache }),
+      ...(mode === 'owner' && { cache, pastTables: past }),
       log: gate.log,
       blobs,
       intents,
@@ -181,7 +185,7 @@ export async function openEmbedded(
       webhooks,
       telemetry,
       positions,
-      auditor: new ProcessAuditor(config.data, new PastTables(at.tables, { log: gate.log, blobs })),
+      auditor: new ProcessAuditor(config.data, past),
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),

@@ -24,6 +24,7 @@ import { proof } from '../../../domain/proof/kind.ts'
 import { LogWitness } from '../../../domain/proof/runtime/log-witness.ts'
 import { WITNESS_ID } from '../../../domain/proof/witness.ts'
 import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
+import type { StreamPorts } from '../../../domain/stream/runtime/ports.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { contentFrom } from '../../operations/document/content.ts'
@@ -79,6 +80,8 @@ interface Kept
   readonly limiter: RateLimiter
   /** Absent: this process only reads. */
   readonly cache?: RequestCache
+  /** Absent: this host keeps no tables of past positions. */
+  readonly pastTables?: StreamPorts['pastTables']
   /** Absent: this process is the only driver. The lease for an external agent's run; null: another process holds it. */
   readonly agentLease?: AgentLease
   /** Creates the runtime. Absent: the default runtime. */
@@ -101,6 +104,7 @@ export function compose(host: Host, kept: Kept): Services {
     clock,
     limiter,
     cache,
+    pastTables,
     runtime = (ports) => new Runtime(ports),
     ...particular
   } = kept
@@ -122,6 +126,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...stores,
     holds: keeping,
     ...(cache && { cache }),
+    ...(pastTables && { pastTables }),
     clock,
     random: systemRandom,
     outcomeLimitMs: config.fullPatienceMs,
@@ -174,6 +179,7 @@ export function compose(host: Host, kept: Kept): Services {
     provider: (id) => models.provider(id),
     memory: memories,
     ...{ health, limiter },
+    hasProvider: (id) => models.has(id),
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) => {

@@ -30,9 +30,14 @@ export async function letAuditorsRead(
  * A connection string to the same database with another login. `URL` cannot parse a string with a user and without a
  * host, which PostgreSQL allows for a socket.
  */
-export const loginUrl = (postgres: string, login: string, password: string): string =>
-  postgres
-    .trim()
-    .replace(/^(\w+:\/\/)(?:[^@/?]*@)?/, `$1${login}:${password}@`)
-    .replace(/([?&])(?:user|password)=[^&]*&?/g, '$1')
-    .replace(/[?&]$/, '')
+export function loginUrl(postgres: string, login: string, password: string): string {
+  const [, scheme, authority, path, query] = /^(\w+:\/\/)([^/?]*)([^?#]*)(?:\?([^#]*))?/.exec(postgres.trim())!
+  // A password may contain an `@`: the host begins after the last one.
+  const host = authority!.slice(authority!.lastIndexOf('@') + 1)
+  const kept = (query ?? '').split('&').filter((part) => part !== '' && !isOfLogin(part))
+  return `${scheme}${login}:${password}@${host}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`
+}
+
+/** Whether a part of a query names the login. The name may be percent-encoded. */
+const isOfLogin = (part: string): boolean =>
+  ['user', 'password', 'sslpassword'].some((name) => new URLSearchParams(part).has(name))

@@ -8,6 +8,7 @@ import {
   approvalSubject,
   argumentsOf,
   costBy,
+  costByCauseOf,
   dueBefore,
   eventStarts,
   eventsAfter,
@@ -47,6 +48,7 @@ import {
   approvalRow,
   artifactRow,
   askRow,
+  causeCostRow,
   checkpointRow,
   costRow,
   decisionRow,
@@ -216,6 +218,11 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
           total: costRow(total),
         }),
+      ),
+    costByCause: (which) =>
+      ask(
+        (db) => costByCauseOf(db, which),
+        (rows) => rows.map(causeCostRow),
       ),
     numbers: (which) =>
       ask(

@@ -4,6 +4,7 @@ import type {
   Ancestor,
   ApprovalSubject,
   CallDecisionWithSupports,
+  CauseFigures,
   listApprovals,
   listArtifacts,
   listParked,
@@ -58,6 +59,12 @@ export const costRow = (sum: UsageSum) => ({
   ...money(sum.unpriced > 0 && sum.nanoDollars === 0 ? null : sum.nanoDollars),
   unpricedCalls: sum.unpriced,
   inDoubtNanoDollars: sum.inDoubt.nanoDollars,
+})
+
+export const causeCostRow = ({ nanoDollars, unpriced, ...row }: CauseFigures) => ({
+  ...row,
+  ...money(unpriced > 0 && nanoDollars === 0 ? null : nanoDollars),
+  unpricedCalls: unpriced,
 })
 
 export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({

@@ -16,10 +16,11 @@ const TITLES: Readonly<Record<string, string>> = {
 }
 
 /** What the money went for: a bar and the figures for each cause. */
-export function Causes({ which: { run, since } }: { which: z.input<typeof NumbersQuery> }) {
-  const query = { ...(run === undefined ? {} : { run }), ...(since === undefined ? {} : { from: since }) }
-  const found = useLoaded(`causes ${JSON.stringify(query)}`, () =>
-    take(api.v1.ask[':name'].$get({ param: { name: 'cost_by_cause' }, query })),
+export function Causes({ which, round }: { which: z.input<typeof NumbersQuery>; round: number }) {
+  const found = useLoaded(
+    `causes ${JSON.stringify(which)}`,
+    () => take(api.v1.cost.causes.$get({ query: which })),
+    round,
   )
   return (
     <>
@@ -27,7 +28,7 @@ export function Causes({ which: { run, since } }: { which: z.input<typeof Number
       <p class="quiet">Results sent again are estimated: each result by its share of the tokens of later requests.</p>
       <Loaded of={found}>
         {({ rows }) => {
-          const most = Math.max(0, ...rows.map((row) => Number(row[5] ?? 0)))
+          const most = Math.max(0, ...rows.map((row) => row.nanoDollars ?? 0))
           return (
             <DataTable
               label="Cost by cause"
@@ -35,19 +36,20 @@ export function Causes({ which: { run, since } }: { which: z.input<typeof Number
                 { name: 'cause', show: (cell) => TITLES[String(cell)] },
                 { name: 'tool' },
                 {
-                  name: 'dollars',
+                  name: 'nano_dollars',
                   title: 'cost',
                   show: (cell) => (
                     <>
                       <meter aria-hidden="true" min={0} max={most || 1} value={Number(cell)} />{' '}
-                      {dollars(Math.round(Number(cell) * 1e9))}
+                      {dollars(cell === null ? null : Number(cell))}
                     </>
                   ),
                 },
                 { name: 'tokens' },
                 { name: 'calls' },
+                { name: 'unpriced', title: 'unknown cost' },
               ]}
-              rows={rows.map(([cause, tool, , calls, tokens, money]) => [cause!, tool!, money!, tokens!, calls!])}
+              rows={rows.map((row) => [row.cause, row.tool, row.nanoDollars, row.tokens, row.calls, row.unpricedCalls])}
             />
           )
         }}

@@ -16,6 +16,8 @@ interface Props {
   readonly numbers: Numbers
   readonly cost: Cost
   readonly which: NumbersFilter
+  /** Changes when the figures are loaded again. */
+  readonly round: number
 }
 
 const PARTS: readonly (readonly [CostBy, string, string])[] = [
@@ -31,7 +33,7 @@ const short = (n: number): string =>
 export const times = (days: readonly { readonly day: string }[]) => days.map(({ day }) => Date.parse(day) / 1000)
 
 /** The cost and the tokens of model calls. */
-export function CostTab({ numbers, cost, which }: Props) {
+export function CostTab({ numbers, cost, which, round }: Props) {
   const days = daysOf(cost, numbers)
   const { total } = cost
   return (
@@ -82,7 +84,7 @@ export function CostTab({ numbers, cost, which }: Props) {
         ]}
         rows={days.toReversed().map((day) => [day.day, day.nanoDollars, day.inputTokens, day.outputTokens])}
       />
-      <Causes which={which} />
+      <Causes which={which} round={round} />
       {PARTS.map(([by, title, name]) => (
         <Part key={by} by={by} title={title} name={name} which={which} />
       ))}

@@ -96,7 +96,7 @@ export function NumbersScreen() {
                   if (tab === 'routing') return <RoutingTab numbers={numbers} />
                   if (tab === 'runs') return <RunsTab numbers={numbers} cost={cost} which={which} />
                   if (tab === 'budgets') return <BudgetsTab numbers={numbers} />
-                  return <CostTab numbers={numbers} cost={cost} which={which} />
+                  return <CostTab numbers={numbers} cost={cost} which={which} round={round} />
                 }}
               </Loaded>
             )}

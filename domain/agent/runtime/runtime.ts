@@ -30,7 +30,7 @@ import { verifyAgent } from './history/verify.ts'
 import { limitedPorts } from './limited-ports.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
-import { missingTools, mustHaveTools } from './missing-tools.ts'
+import { missingTools, mustHaveParts } from './missing-parts.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
 import { requesterOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
@@ -126,12 +126,15 @@ export class Runtime implements AgentServices {
     throw unknownAgent(agentId)
   }
 
-  async forkDrivable(source: string): Promise<void> {
+  async forkDrivable(source: string, model?: string): Promise<void> {
     await this.mailboxes.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
       // A fork does not take over the cancellation of its source.
-      mustHaveTools(this.ports, { ...mailbox.state, cancel: null })
+      const { spec } = mailbox.state
+      const { routing, ...named } = spec.models
+      const models = model === undefined ? spec.models : { ...named, requested: model }
+      mustHaveParts(this.ports, { ...mailbox.state, spec: { ...spec, models }, cancel: null })
     })
   }
 
@@ -140,7 +143,7 @@ export class Runtime implements AgentServices {
   }
 
   private mustBeDrivable(state: AgentState): void {
-    if (!isFinished(state)) mustHaveTools(this.ports, state)
+    if (!isFinished(state)) mustHaveParts(this.ports, state)
   }
 
   /** Lets local drivers of the agent see events that other processes appended. Does nothing without a driver. */

@@ -128,11 +128,12 @@ export interface AgentServices {
   /**
    * Drives the run of the agent: claims the root and its descendants, performs their due effects and deliveries, until
    * the run ends or every agent waits. Rejects with CommandRejected: TOOLS_MISSING if this program lacks tools of an
-   * agent, RUN_DRIVEN, or RUN_UNKNOWN. Nothing is recorded in that agent's stream then.
+   * agent, PROVIDER_MISSING if it lacks a provider of its models, RUN_DRIVEN, or RUN_UNKNOWN. Nothing is
+   * recorded in that agent's stream then.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
-  /** Rejects like {@link drive} of a fork would, before the fork is made. */
-  forkDrivable(source: string): Promise<void>
+  /** Rejects like {@link drive} of a fork would, before the fork is made. `model`: the model that the fork names. */
+  forkDrivable(source: string, model?: string): Promise<void>
   /** Tools of an agent that this program lacks. Only a program with these tools can drive the agent. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>

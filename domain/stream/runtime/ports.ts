@@ -19,6 +19,8 @@ export interface StreamPorts extends Stores {
   readonly snapshots?: SnapshotStore
   /** Answers of models, which may contain erased text; absent: there is no cache. */
   readonly cache?: Pick<RequestCache, 'clear'>
+  /** Tables as they were at past positions, which may contain erased text; absent: there are none. */
+  readonly pastTables?: { clear(): Promise<void> }
   /** Legal holds; absent: nothing can be held. */
   readonly holds?: Holds
   readonly clock: Clock

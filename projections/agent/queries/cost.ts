@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Database } from '../../engine/schema/database.ts'
+import type { CauseRow, Database } from '../../engine/schema/database.ts'
 import { SUMS, sumOf, type UsageSum } from './usage.ts'
 
 export type CostGrouping = 'model' | 'role' | 'day' | 'tool'
@@ -12,6 +12,16 @@ export interface CostFigures {
   readonly rows: readonly { readonly name: string; readonly sum: UsageSum }[]
   /** Counts every model call once. By tool, the sum of the rows may be greater. */
   readonly total: UsageSum
+}
+
+/** The model calls of a cause. `tool`: of results that were sent again; '' for other causes. */
+export interface CauseFigures {
+  readonly cause: CauseRow['cause']
+  readonly tool: string
+  readonly calls: number
+  readonly tokens: number
+  readonly nanoDollars: number
+  readonly unpriced: number
 }
 
 /** The end of an attempt, or its start when it has not ended. */
@@ -51,4 +61,30 @@ export async function costBy(
   const dearest = rows.map(({ name, ...sums }) => ({ name: String(name), sum: sumOf(sums) }))
   dearest.sort((a, b) => b.sum.nanoDollars - a.sum.nanoDollars || (a.name < b.name ? -1 : 1))
   return { rows: by === 'day' ? dearest.sort((a, b) => (a.name < b.name ? -1 : 1)) : dearest, total: sumOf(total) }
+}
+
+/** The cost of model calls by cause, the highest first, of all runs or of one, for runs that began at or after `since`. */
+export async function costByCauseOf(
+  db: Kysely<Database>,
+  { since, runId }: { since?: string; runId?: string },
+): Promise<readonly CauseFigures[]> {
+  const rows = await db
+    .selectFrom('cost_by_cause as c')
+    .innerJoin('runs as r', 'r.id', 'c.run_id')
+    .where('r.created_at', '>=', since ?? '')
+    .$if(runId !== undefined, (query) => query.where('c.run_id', '=', runId!))
+    .select(['c.cause', sql<string>`coalesce(c.tool_name, '')`.as('tool')])
+    .select(({ fn }) => [
+      fn.sum<number>('c.calls').as('calls'),
+      fn.sum<number>('c.tokens').as('tokens'),
+      fn.sum<number>('c.nano_dollars').as('nanoDollars'),
+      fn.sum<number | null>('c.unpriced_calls').as('unpriced'),
+    ])
+    .groupBy(['c.cause', sql`coalesce(c.tool_name, '')`])
+    .execute()
+  const figures = rows.map(({ cause, tool, calls, tokens, nanoDollars, unpriced }) => ({
+    ...{ cause, tool, calls: Number(calls), tokens: Number(tokens) },
+    ...{ nanoDollars: Number(nanoDollars), unpriced: Number(unpriced ?? 0) },
+  }))
+  return figures.sort((a, b) => b.nanoDollars - a.nanoDollars || (a.cause + a.tool < b.cause + b.tool ? -1 : 1))
 }

@@ -78,13 +78,17 @@ export class Projector {
     this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
   }
 
-  /** Folds all current events of the log, or those up to a position, and returns the progress. */
-  async catchUp(upTo?: Cursor): Promise<Progress> {
+  /**
+   * Folds all current events of the log, or those up to a position, and returns the progress. Rejects with the reason of
+   * the signal when that aborts; the pages before are then folded.
+   */
+  async catchUp(upTo?: Cursor, signal?: AbortSignal): Promise<Progress> {
     try {
       await this.#open()
       const { log } = this.#sources
       const { cursor } = this.#progress
       for await (const page of withDamage((onDamage) => log.readAll(cursor, { onDamage }))) {
+        signal?.throwIfAborted()
         const wanted = upTo ? upToPosition(page, upTo.position) : page
         if (!(await this.#mutex.run(() => this.#take(wanted))) || wanted.length < page.length) break
       }

@@ -66,7 +66,7 @@ const VIEWS: ViewShapes = {
   waiting: { run_id: 'text', agent_id: 'text', reason: 'text', tool_call_id: 'text' },
   cost_by_cause: {
     ...{ run_id: 'text', agent_id: 'text', cause: 'text', tool_name: 'text', calls: 'integer', tokens: 'integer' },
-    nano_dollars: 'integer',
+    ...{ nano_dollars: 'integer', unpriced_calls: 'integer' },
   },
   call_decisions: {
     ...{ call_id: 'text', run_id: 'text', agent_id: 'text', tool: 'text', effect: 'text', decision: 'text' },

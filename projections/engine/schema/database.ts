@@ -174,6 +174,8 @@ export interface CauseRow {
   calls: number
   tokens: number
   nano_dollars: number
+  /** Null: of `resent`. */
+  unpriced_calls: number | null
 }
 
 export type EventRow = SpecRow<typeof eventRows>

@@ -38,7 +38,10 @@ export const ROW_MEANING = 16
  * Tables and columns (`table.column`) that older programs lack although their logs have values for them. An added name
  * makes a rebuild, no migration.
  */
-export const REFILLED = ['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'] as const
+export const REFILLED = [
+  ...['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'],
+  'cost_by_cause.unpriced_calls',
+] as const
 
 /** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */
 export const MEANING = ROW_MEANING + REFILLED.length

@@ -2,17 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 
-// Tables at past positions, in files next to the live ones. They are a cache: an erasure and each start remove all of
-// them, so no file shows a body that was erased.
+// Tables at past positions, in files next to the live ones. They are a cache: an erasure and each start of the owner
+// remove all of them. The name of a kept file contains the number of bodies that the log had erased when the file was
+// made: a file with another number may show a body that was erased later.
 
-/** `past-<position>.db`; while the file is made, with a random part after the position. SQLite adds files with suffixes. */
-const PAST = /^past-\d+(\.[0-9a-f]+)?\.db/
-const MADE = /^past-\d+\.db$/
+/** `past-<position>-<erasures>.db`; a private file has a random part in place of the erasures. SQLite adds files with suffixes. */
+const PAST = /^past-\d+[-.][0-9a-f]+\.db/
+const KEPT = /^past-(\d+)-(\d+)\.db$/
 
-/** The path of the tables at a position. */
-export const pastFile = (folder: string, position: number): string => join(folder, `past-${position}.db`)
+/** The path of the kept tables at a position, made when the log had erased this many bodies. */
+export const pastFile = (folder: string, position: number, erasures: number): string =>
+  join(folder, `past-${position}-${erasures}.db`)
 
-/** Creates an empty file for the tables at a position, accessible to this user only. */
+/** Creates an empty private file for the tables at a position, accessible to this user only. */
 export function freshPastFile(folder: string, position: number): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, `past-${position}.${randomBytes(8).toString('hex')}.db`)
@@ -20,7 +22,7 @@ export function freshPastFile(folder: string, position: number): string {
   return file
 }
 
-/** Gives a made file its name. False: an erasure has removed the file in the meantime. */
+/** Gives a private file the name of a kept one. False: an erasure has removed the file in the meantime. */
 export function keepPastFile(made: string, file: string): boolean {
   try {
     renameSync(made, file)
@@ -37,21 +39,29 @@ export function usePastFile(file: string): void {
   utimesSync(file, now, now)
 }
 
-/** Removes all files of past positions, those in the making too. */
+/** The kept file with the greatest position before this one, made with this many erasures; null: there is none. */
+export function pastFileBefore(folder: string, position: number, erasures: number): string | null {
+  const before = namesIn(folder)
+    .map((name) => KEPT.exec(name))
+    .filter((match) => match !== null && Number(match[1]) < position && Number(match[2]) === erasures)
+    .map((match) => Number(match![1]))
+  return before.length === 0 ? null : pastFile(folder, Math.max(...before), erasures)
+}
+
+/** Removes all files of past positions, private ones too. */
 export function dropPast(folder: string): void {
   for (const name of namesIn(folder)) if (PAST.test(name)) rmSync(join(folder, name), { force: true })
 }
 
-/** Removes the files of past positions that were not used lately, until `most` are left. */
-export function dropOldPast(folder: string, most: number): void {
-  const made = namesIn(folder).filter((name) => MADE.test(name))
-  const byUse = made
-    .map((name) => ({
-      file: join(folder, name),
-      at: statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    }))
+/** Removes kept files of past positions, the least recently used first, until `most` are left. `current` stays. */
+export function dropOldPast(folder: string, most: number, current: string): void {
+  const others = namesIn(folder)
+    .filter((name) => KEPT.test(name))
+    .map((name) => join(folder, name))
+    .filter((file) => file !== current)
+    .map((file) => ({ file, at: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .toSorted((a, b) => b.at - a.at)
-  for (const { file } of byUse.slice(most)) dropPastFile(file)
+  for (const { file } of others.slice(most - 1)) dropPastFile(file)
 }
 
 export function dropPastFile(file: string): void {

@@ -6,7 +6,6 @@ import { tableNames } from '../schema/tables.ts'
 import { isDamagedFile, mustHoldTables } from './damage.ts'
 import { connectSqlite } from './database.ts'
 import type { Answer, Home, TableDifference } from './home.ts'
-import { dropPast } from './past-files.ts'
 import { dropFile, dropOthers, freshFile, liveFile, pointTo } from './pointer.ts'
 import { Readers, readApart } from './readers.ts'
 import { openSqliteStore } from './sqlite.ts'
@@ -32,16 +31,12 @@ export class SqliteHome implements Home {
 
   async open(file: string): Promise<Store> {
     mustHoldTables(file)
-    return this.#store(file)
+    return openSqliteStore(file)
   }
 
   async fresh(): Promise<{ name: string; store: Store }> {
     const name = freshFile(this.#folder)
-    return { name, store: await this.#store(name) }
-  }
-
-  #store(file: string): Promise<Store> {
-    return openSqliteStore(file, () => dropPast(this.#folder))
+    return { name, store: await openSqliteStore(name) }
   }
 
   async compare(

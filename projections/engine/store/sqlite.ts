@@ -22,15 +22,14 @@ import { syncPath } from './sync.ts'
 
 /**
  * Opens a projections file for writing; creates and migrates it if needed. Rejects with `SCHEMA_NEWER` or
- * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable. `onErased` is
- * called after the tables show an erasure.
+ * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable.
  */
-export async function openSqliteStore(path: string, onErased?: () => void): Promise<SqliteStore> {
+export async function openSqliteStore(path: string): Promise<SqliteStore> {
   let connection: Connection | null = null
   try {
     connection = connectSqlite(path, 'write')
     await migrate(connection, path)
-    return new SqliteStore(connection, onErased)
+    return new SqliteStore(connection)
   } catch (error) {
     connection?.close()
     throw damagedOr(error)
@@ -68,10 +67,8 @@ export class SqliteStore implements Store {
   readonly #statements: Statements
   /** True: the write-ahead log may contain pages of erased rows. */
   #stale: boolean
-  readonly #onErased: () => void
-  constructor(connection: Connection, onErased: () => void = () => undefined) {
+  constructor(connection: Connection) {
     this.#connection = connection
-    this.#onErased = onErased
     this.#statements = new Statements(connection.db)
     // A process that was killed during an erasure left the erased rows in the write-ahead log.
     const file = connection.raw.location()
@@ -118,7 +115,6 @@ export class SqliteStore implements Store {
       if (raw.isTransaction) raw.exec('rollback')
       throw isTooBig(error) ? rowsRefused('SQLite', error) : error
     }
-    if (changes.byTable.has('erasures')) this.#onErased()
     this.#stale ||= cleared(changes)
     if (this.#stale) this.#stale = !emptyWal(raw)
   }

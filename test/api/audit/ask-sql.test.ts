@@ -326,5 +326,11 @@ describe('the tables as of a position', () => {
     expect([code, JSON.parse(out)]).toEqual([0, [{ id: run, status: 'active' }]])
     const differs = await inProcess([...sql, '--to', (await rows('select 1')).position!, '--key', 'id', ends])
     expect(JSON.parse(differs.out)).toContainEqual({ change: 'after', id: run, status: 'completed' })
+    const many = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001) select i from n'
+    expect(await inProcess([...sql, many])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('10000 rows'),
+    })
   })
 })

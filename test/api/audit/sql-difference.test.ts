@@ -21,7 +21,8 @@ const later = {
 
 describe('the difference of two answers', () => {
   it('has the added, changed and removed rows, told apart by the first column', () => {
-    expect(differenceOf(earlier, later, [])).toEqual({
+    expect(differenceOf(earlier, later, [], 10)).toEqual({
+      more: false,
       columns: ['change', ...columns],
       rows: [
         ['added', 'd', 1, 'running'],
@@ -33,7 +34,7 @@ describe('the difference of two answers', () => {
   })
 
   it('tells rows apart by the named columns', () => {
-    const found = differenceOf(earlier, later, ['id', 'status'])
+    const found = differenceOf(earlier, later, ['id', 'status'], 10)
     expect(found.rows.map(([change, id]) => `${change} ${id}`)).toEqual([
       'added d',
       'added a',
@@ -43,9 +44,27 @@ describe('the difference of two answers', () => {
   })
 
   it.each([
+    [1, 'd'],
+    [2, 'd'],
+    [3, 'd a a'],
+    [4, 'd a a c'],
+  ])('has at most %i rows, and never a row before its change without the one after', (limit, ids) => {
+    const { rows, more } = differenceOf(earlier, later, [], limit)
+    expect([rows.map((row) => row[1]).join(' '), more]).toEqual([ids, limit < 4])
+  })
+
+  it.each([
+    [['change', 'id'], /column "change".*another name/],
+    [['id', 'turn', 'id'], /two columns have the name "id".*id as other/],
+  ])('refuses the columns %j', (names, message) => {
+    const table = { columns: names, rows: [] }
+    expect(() => differenceOf(table, table, [], 10)).toThrow(message)
+  })
+
+  it.each([
     ['a column that the answer lacks', ['no'], /no column "no".*id, turn, status/],
     ['a key that two rows share', ['turn'], /two rows have the same turn/],
   ])('refuses %s', (_, key, message) => {
-    expect(() => differenceOf(earlier, later, key)).toThrow(message)
+    expect(() => differenceOf(earlier, later, key, 10)).toThrow(message)
   })
 })

@@ -50,6 +50,13 @@ describe('what runs made, and what they cost', { timeout: 60_000 }, () => {
       const id = await world.driven('finish')
       const cost = await bodyOf<{ by: string; rows: object[] }>(await world.ask('GET', `/v1/cost?by=tool&run=${id}`))
       expect(cost).toMatchObject({ by: 'tool', rows: [{ name: 'complete_task', modelCalls: 1 }] })
+      const causes = await bodyOf<{ rows: object[] }>(
+        await world.ask('GET', `/v1/cost/causes?run=${id}&since=2026-01-01`),
+      )
+      expect(causes.rows).toMatchObject([{ cause: 'answer', tool: '', calls: 1, usd: 0, unpricedCalls: 0 }])
+      expect(
+        (await bodyOf<{ rows: object[] }>(await world.ask('GET', '/v1/cost/causes?since=2099-01-01'))).rows,
+      ).toEqual([])
       expect((await world.ask('GET', '/v1/cost?since=yesterday')).status).toBe(400)
       expect((await bodyOf<{ rows: object[] }>(await world.ask('GET', '/v1/cost?since=2026-01-01'))).rows).toHaveLength(
         1,

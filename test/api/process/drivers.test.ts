@@ -153,13 +153,16 @@ describe('the sweeper', () => {
     expect(said).toEqual([expect.stringMatching(/^a: another run works there/)])
   })
 
-  it('leaves a run to the program that has its tools, until it is to end, which needs none', async () => {
-    const foreign = new CommandRejected('TOOLS_MISSING', 'its tools are not here')
-    const reason = (now: number) => (now < 300_000 ? 'start' : 'cancel')
-    const { at, said } = await sweptWhileRefused(foreign, { untilMs: 600_000, othersDueInMs: 1_000, reason })
-    expect(at.slice(0, 4)).toEqual([0, 300_000, 301_000, 303_000])
-    expect(said).toEqual(['a: its tools are not here'])
-  })
+  it.each(['TOOLS_MISSING', 'PROVIDER_MISSING'] as const)(
+    'leaves a run to the program that has its parts, until it is to end, which needs none: %s',
+    async (code) => {
+      const foreign = new CommandRejected(code, 'its parts are not here')
+      const reason = (now: number) => (now < 300_000 ? 'start' : 'cancel')
+      const { at, said } = await sweptWhileRefused(foreign, { untilMs: 600_000, othersDueInMs: 1_000, reason })
+      expect(at.slice(0, 4)).toEqual([0, 300_000, 301_000, 303_000])
+      expect(said).toEqual(['a: its parts are not here'])
+    },
+  )
 
   it('computes its wait anew when an agent has begun to wait, and looks no more often than that', async () => {
     const over = new AbortController()

@@ -15,6 +15,11 @@ it.each([
     'postgres://db/agents?user=keepup&sslmode=require&password=secret',
     'postgres://asks:word@db/agents?sslmode=require',
   ],
+  ['postgres://db/agents?user=keepup&password=secret', 'postgres://asks:word@db/agents'],
+  ['postgres://db/agents?password=secret&user=keepup&sslmode=require', 'postgres://asks:word@db/agents?sslmode=require'],
+  ['postgres://db/agents?%70assword=secret&application_name=a', 'postgres://asks:word@db/agents?application_name=a'],
+  ['postgres://keepup:se@cret@db:5432/agents', 'postgres://asks:word@db:5432/agents'],
+  ['postgres://db', 'postgres://asks:word@db'],
   ['postgres://keepup@/agents?host=/run/postgresql', 'postgres://asks:word@/agents?host=/run/postgresql'],
 ])('the connection string of a login has nothing of the login of the tables: %s', (postgres, expected) => {
   expect(loginUrl(postgres, 'asks', 'word')).toBe(expected)

@@ -25,14 +25,15 @@ test('a reason with a secret is refused', async () => {
   await expect(erasure).rejects.toMatchObject({ code: 'CONTENT_REFUSED' })
 })
 
-test('answers of models that may say what was erased are kept no longer', async () => {
+test('answers of models and past tables that may contain what was erased are removed', async () => {
   const cache = new MemoryRequestCache()
+  let cleared = 0
   const log = new MemoryLog({ clock: BEFORE })
-  const gateway = new DocumentGateway(portsOver(log, { cache }))
+  const gateway = new DocumentGateway(portsOver(log, { cache, pastTables: { clear: async () => void cleared++ } }))
   onTestFinished(() => gateway.close())
   const id = await made(gateway, '<p>one</p>')
   await gateway.envelope(id, await requestFor(gateway, id, 'r1', replaceFirst('two')), ANN)
   await cache.put('key', 'two')
   await gateway.erase(id, { revision: 3, reason: 'private' }, ANN)
-  expect(cache.held.size).toBe(0)
+  expect([cache.held.size, cleared]).toEqual([0, 1])
 })

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { take } from '../../../http/answers.ts'
 import { omitUndefined } from '../../../operations/omit-undefined.ts'
-import { cellOf } from '../../../operations/sql/auditor.ts'
+import { cellOf, MOST_BYTES } from '../../../operations/sql/auditor.ts'
 import { MOST_MS, MOST_ROWS } from '../../../operations/sql/schemas.ts'
 import { onServers } from '../../../process/config/settings.ts'
 import { question } from '../../../process/embedded/sql/statement.ts'
@@ -30,6 +30,8 @@ Examples ("keepup ask" has questions that need no SQL):
   keepup sql "select event_type, count(*) from events group by 1"
   keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
   keepup sql --at CURSOR --to CURSOR "select id, status, code from runs"
+
+An answer with --at has at most ${MOST_ROWS} rows and ${MOST_BYTES / 1024 / 1024} MiB; a larger one is refused. Without --at there is no limit.
 
 On servers ask with psql, in the schema of the namespace; JSON is read as payload::jsonb ->> 'toolName', and \\dv names all views:
   PGOPTIONS='-c search_path=keepup' psql "$KEEPUP_POSTGRES" -c "select event_type, count(*) from events group by 1"
@@ -73,11 +75,14 @@ async function sqlAt(ctx: Context, text: string, { key, ...places }: SqlOptions)
     ...(key !== undefined && { key: key.split(',').map((name) => name.trim()) }),
   }
   const { columns, rows, more } = await take((await ctx.client('read')).v1.sql.$post({ json }))
+  if (more)
+    throw new CliError(
+      `the answer has more than ${MOST_ROWS} rows, or more bytes than an answer may have; ask for less, such as with "limit ${MOST_ROWS}"`,
+    )
   ctx.list(
     rows.map((row) => Object.fromEntries(row.map((cell, i) => [columns[i]!, cell]))),
     columns.map((title) => ({ title, of: (row) => row[title] ?? null })),
   )
-  if (more) ctx.note('there are more rows, or more bytes, than an answer may have; ask for less')
   return EXIT.done
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Mutex } from '../../../../domain/stream/runtime/concurrency.ts'
-import type { PastTables } from '../../../../projections/index.ts'
+import type { PastFile, PastTables } from '../../../../projections/index.ts'
 import { Problem } from '../../../operations/problem.ts'
 import type { PastState, SqlAuditor, SqlLimits, SqlResult } from '../../../operations/sql/auditor.ts'
 import type { PastTablesFile } from '../open-sql.ts'
@@ -28,6 +28,10 @@ const IDLE_MS = 60_000
 /** The time for a child process to start, in ms. */
 const START_MS = 30_000
 const QUEUE = 16
+/** The most questions about past positions at once. Their tables are made one after the other. */
+const PAST_QUEUE = 4
+/** The time for the tables at a past position, with the questions before it, in ms. */
+const PAST_MS = 120_000
 
 const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT', none: 'SQL_UNAVAILABLE' } as const
 
@@ -39,40 +43,63 @@ export class ProcessAuditor implements SqlAuditor {
   readonly dialect = 'sqlite'
   readonly #data: string
   readonly #past: Pick<PastTables, 'at'>
+  readonly #pastMs: number
   readonly #turn = new Mutex()
   #waiting = 0
+  #waitingPast = 0
+  readonly #closing = new AbortController()
   #child: ChildProcess | null = null
   #idle: NodeJS.Timeout | undefined
-  #closed = false
 
-  constructor(data: string, past: Pick<PastTables, 'at'>) {
+  constructor(data: string, past: Pick<PastTables, 'at'>, pastMs = PAST_MS) {
     this.#data = data
     this.#past = past
+    this.#pastMs = pastMs
   }
 
   async ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult> {
-    if (this.#waiting >= QUEUE)
-      throw new Problem('SQL_UNAVAILABLE', `${QUEUE} questions wait for their turn; ask again later`)
+    if (state !== undefined) return this.#askPast(text, limits, state)
+    if (this.#waiting >= QUEUE) throw new Problem('SQL_BUSY', `${QUEUE} questions wait for their turn; ask again later`)
     this.#waiting++
     try {
-      if (state === undefined) return await this.#turn.run(() => this.#ask(text, limits))
-      const { cursor, erased } = state
-      return await this.#past.at(cursor, ({ path, erasedLater }) => {
-        if (erasedLater > 0 && !erased) throw new Problem('BODY_ERASED', erasedText(erasedLater))
-        return this.#turn.run(() => this.#ask(text, limits, { path, position: cursor.position }))
-      })
+      return await this.#turn.run(() => this.#ask(text, limits))
     } finally {
       this.#waiting--
     }
   }
 
+  async #askPast(text: string, limits: SqlLimits, { cursor, erased }: PastState): Promise<SqlResult> {
+    if (this.#waitingPast >= PAST_QUEUE)
+      throw new Problem('SQL_BUSY', `${PAST_QUEUE} questions about past positions wait; ask again later`)
+    this.#waitingPast++
+    const deadline = AbortSignal.timeout(this.#pastMs)
+    const signal = AbortSignal.any([this.#closing.signal, deadline, ...(limits.signal ? [limits.signal] : [])])
+    const query = async ({ path, erasedLater }: PastFile) => {
+      if (erasedLater > 0 && !erased) throw new Problem('BODY_ERASED', erasedText(erasedLater))
+      return this.#turn.run(() => this.#ask(text, limits, { path, position: cursor.position }))
+    }
+    try {
+      return await this.#past.at(cursor, query, signal)
+    } catch (error) {
+      if (limits.signal?.aborted && error === limits.signal.reason)
+        throw new Problem('SQL_UNAVAILABLE', 'the client left before the tables at this position were made; ask again')
+      if (!deadline.aborted || error !== deadline.reason) throw error
+      throw new Problem(
+        'SQL_LIMIT',
+        `the tables at this position take more than ${this.#pastMs} ms; ask again later, or about an earlier position`,
+      )
+    } finally {
+      this.#waitingPast--
+    }
+  }
+
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort(ending())
     await this.#end()
   }
 
   async #ask(text: string, { rows, ms }: SqlLimits, past?: PastTablesFile): Promise<SqlResult> {
-    if (this.#closed) throw new Problem('SQL_UNAVAILABLE', 'keepup ends here; ask the next process')
+    if (this.#closing.signal.aborted) throw ending()
     clearTimeout(this.#idle)
     const child = await this.#started()
     const over = new AbortController()
@@ -148,6 +175,8 @@ export class ProcessAuditor implements SqlAuditor {
 const erasedText = (count: number): string =>
   `the log erased ${count === 1 ? 'the body of one event' : `the bodies of ${count} events`} after this position, so the tables ` +
   'cannot be as they were; ask with "erased": true (--erased) to have null in place of these texts'
+
+const ending = () => new Problem('SQL_UNAVAILABLE', 'keepup ends here; ask the next process')
 
 const ended = () => new Problem('SQL_UNAVAILABLE', 'the process that answers in SQL has ended; ask again')
 

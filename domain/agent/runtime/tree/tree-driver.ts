@@ -16,7 +16,7 @@ import { isFinished } from '../../state/state.ts'
 import { idleEnd } from '../drive-end.ts'
 import { Driver } from '../driver.ts'
 import type { Mailboxes } from '../mailboxes.ts'
-import { missingTools, mustHaveTools } from '../missing-tools.ts'
+import { hasParts, mustHaveParts } from '../missing-parts.ts'
 import { unknownAgent } from '../unknown-agent.ts'
 import { endOfRun } from './end-of-run.ts'
 import { mayHelp } from './may-help.ts'
@@ -229,8 +229,8 @@ export class TreeDriver {
     const { clock } = this.ports
     const { shared, holdsRun } = this.leases
     if (shared && (await this.isIdle(member))) return
-    // A process without the run's lease skips agents whose tools it lacks.
-    const fits = holdsRun || missingTools(this.ports, member.state.spec).length === 0
+    // A process without the run's lease skips agents whose tools or providers it lacks.
+    const fits = holdsRun || hasParts(this.ports, member.state.spec)
     const driven = fits && (await this.leases.work(member.state, (lost) => this.driveOne(member, lost)))
     if (!driven) member.isElsewhere(clock.now() + LOOK_MS)
   }
@@ -267,7 +267,7 @@ export class TreeDriver {
     }
     if ((await this.isIdle(member)) || (await this.awaitsCancel(member))) return
     const { spec, runId } = member.state
-    mustHaveTools(this.ports, member.state)
+    mustHaveParts(this.ports, member.state)
     this.driverId ??= [this.ports.driver, base32(this.ports.random.bytes(10))].filter(Boolean).join('-')
     await mailbox.loadMessages()
     const isFirst = member.env === null

@@ -23,7 +23,7 @@ const MAX_TRIES = 10
  * writer. Rejects with HELD, NOT_YOUR_OWN, ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, IDEMPOTENCY_KEY_REUSED,
  * with REVISION_CHANGED when the stream is not at the `expected` revision, or with the tenth ConflictError. `forget`:
  * drops the erased bodies from memory; called before the first append and after each one, even when its outcome is
- * unknown. The request cache is cleared, because its answers may contain erased text. Intents record the blobs before
+ * unknown. The request cache and the past tables are cleared, because they may contain erased text. Intents record the blobs before
  * they are deleted: if the process ends in between, the next start deletes the blobs whose erasure is in the log.
  */
 export async function erase(
@@ -63,6 +63,7 @@ export async function erase(
   const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
   for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
   await ports.intents?.end(blobs).catch(() => undefined)
+  await ports.pastTables?.clear()
   await ports.cache?.clear()
   if (what.all) await removeUnnamed(ports, aggregate, found.last.header)
   return { revision: found.last.header.revision, recorded }

@@ -64,3 +64,23 @@ test('of an agent that there is not it is said', async () => {
   const { stranger } = await approvedSend()
   await expect(stranger.forkDrivable('unknown')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' })
 })
+
+test.each(['requested', 'safeDefault'])(
+  'a process without the provider of its %s model drives no run: nothing is recorded',
+  async (which) => {
+    const run = await given({ says: [completes()] })
+    const { known, ...models } = (await run.state()).spec.models
+    const [model] = known
+    const house = { ...model!, id: 'own:house', provider: 'own' }
+    const spec = { models: { ...models, [which]: house.id, known: [...known, house] } }
+    const own = await given({ says: [completes()], spec })
+    const stranger = own.elsewhere({ hasProvider: (id) => id !== house.id })
+    const before = await own.types()
+    const refused = { code: 'PROVIDER_MISSING', message: expect.stringContaining('not have: own:house;') }
+    await expect(stranger.drive(own.runId, { signal })).rejects.toMatchObject(refused)
+    await expect(stranger.forkDrivable(own.runId)).rejects.toMatchObject(refused)
+    if (which === 'requested') await stranger.forkDrivable(own.runId, model!.id)
+    expect(await own.types()).toEqual(before)
+    expect(await own.drive()).toEqual({ end: 'done' })
+  },
+)
