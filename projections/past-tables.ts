@@ -160,8 +160,11 @@ export class PastTables {
   #mustHaveSpace(): void {
     const { folder, free = freeBytes } = this.#options
     const live = liveFile(folder)
-    const sizes = ['', '-wal'].map((end) => statSync(`${live}${end}`, { throwIfNoEntry: false })?.size ?? 0)
-    const size = live === null ? 0 : sizes[0]! + sizes[1]!
+    if (live === null) return
+    const size = ['', '-wal'].reduce(
+      (sum, end) => sum + (statSync(live + end, { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    )
     if (free(folder) >= 2 * size) return
     throw new ProjectionError(
       'FULL',
