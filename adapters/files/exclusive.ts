@@ -15,11 +15,14 @@ export interface FileLock {
  */
 const open = new Set<DatabaseSync>()
 
-/** Locks a file by an open `BEGIN EXCLUSIVE`. Null: this process or another one has the lock. */
-export function tryHold(file: string): FileLock | null {
+/**
+ * Locks a file by an open `BEGIN EXCLUSIVE`. Null: this process or another one has had the lock for `waitMs`. The wait
+ * blocks this thread.
+ */
+export function tryHold(file: string, waitMs = 0): FileLock | null {
   makeFolder(dirname(file))
   ensurePrivate(file)
-  const database = new DatabaseSync(file, { timeout: 0 })
+  const database = new DatabaseSync(file, { timeout: waitMs })
   try {
     database.exec('BEGIN EXCLUSIVE')
   } catch (error) {

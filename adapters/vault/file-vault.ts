@@ -126,16 +126,19 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined
     return kept === undefined ? null : read(kept, PURPOSE.secret(name))
   }
-  const retired = async () => Object.values(await readRecords(files.retired)).map((kept) => read(kept, PURPOSE.retired))
+  const retired = async () =>
+    Object.entries(await readRecords(files.retired)).map(([key, sealed]) => {
+      const [, name = null] = key.split(' ')
+      return { name, value: read(sealed, PURPOSE.retired), sealed }
+    })
   await refuseOlder(dataFolder, extent)
   /** Keeps a value that is about to go: it may still stand in a file, and may still be valid at its issuer. */
-  const retire = async (value: string | null) => {
+  const retire = async (name: string, value: string | null) => {
     if (value === null) return
-    const before = Object.values(await readRecords(files.retired)).filter(
-      (kept) => read(kept, PURPOSE.retired) !== value,
-    )
-    const kept = [...before, sealText(ring.current(), PURPOSE.retired, value)].slice(-MAX_RETIRED)
-    await writeRecords(files.retired, Object.fromEntries(kept.entries()))
+    const before = (await retired()).filter((one) => one.value !== value || one.name !== name)
+    const kept = [...before, { name, sealed: sealText(ring.current(), PURPOSE.retired, value) }].slice(-MAX_RETIRED)
+    const records = kept.map((one, i) => [one.name === null ? `${i}` : `${i} ${one.name}`, one.sealed])
+    await writeRecords(files.retired, Object.fromEntries(records))
   }
   return {
     get: async (name) => {
@@ -153,7 +156,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         refuseInvalid(name, value)
         const secrets = await readRecords(files.secrets)
         const before = valueIn(secrets, name)
-        if (before !== value) await retire(before)
+        if (before !== value) await retire(name, before)
         secrets[name] = sealText(ring.current(), PURPOSE.secret(name), value)
         await write(secrets)
       }),
@@ -161,12 +164,12 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
       changing(async () => {
         const secrets = await readRecords(files.secrets)
         if (!Object.hasOwn(secrets, name)) return false
-        await retire(valueIn(secrets, name))
+        await retire(name, valueIn(secrets, name))
         delete secrets[name]
         await write(secrets)
         return true
       }),
-    retired,
+    retired: async () => (await retired()).map(({ name, value }) => ({ name, value })),
     held: async () => references.names().filter((name) => name !== SETTINGS),
     stamp: async () => [files.secrets, files.retired].map(stampOf).join(' '),
     // An open process must notice an older copy too, because the secrets that the copy lacks would not be hidden.

@@ -11,24 +11,54 @@ export type WorkspaceLock = FileLock
  * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on a separate database in the
  * data folder, so it always ends with the process. `runId`: the run that owns the lock, named in the errors of others.
  * Throws WorkspaceError WORKSPACE_BUSY if another run or process has the lock, or another run has the lock of a folder
- * inside this one or around it.
+ * inside this one or around it. Throws errors of the file system if the lock cannot be written.
  */
 export function lockWorkspace(path: string, dataFolder: string, runId: string | null): WorkspaceLock {
   const real = realPath(path)
   const file = lockFile(real, dataFolder)
-  const held = tryHold(file)
-  if (held === null) throw busy(real, holderOf(file)?.runId ?? null, runId)
-  // Name this folder before looking for others: of two runs that lock nested folders at once, at least one sees the other.
-  tellHolder(file, { runId, path: real })
-  const release = () => {
-    rmSync(holderFile(file), { force: true })
-    held.release()
+  // One process at a time takes locks: the search for nested folders also takes locks for a moment.
+  const gate = tryHold(join(locksFolder(dataFolder), GATE), GATE_MS)
+  if (gate === null) throw new WorkspaceError('WORKSPACE_BUSY', STOPPED)
+  try {
+    const held = tryHold(file)
+    if (held === null) throw busy(real, holderOf(file)?.runId ?? null, runId)
+    const lock = namedLock(file, held)
+    try {
+      writeFileSync(holderFile(file), JSON.stringify({ runId, path: real } satisfies Holder), { mode: 0o600 })
+      const nested = nestedHolder(real, dataFolder, runId)
+      if (nested !== null) throw busy(nested.path, nested.runId, null)
+      return lock
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  } finally {
+    gate.release()
   }
-  const nested = nestedHolder(real, dataFolder, runId)
-  if (nested === null) return { release }
-  release()
-  throw busy(nested.path, nested.runId, null)
 }
+
+/** A lock whose release also removes the name of its holder, once: a later name is another holder's. */
+function namedLock(file: string, held: FileLock): WorkspaceLock {
+  let isReleased = false
+  return {
+    release: () => {
+      if (isReleased) return
+      isReleased = true
+      try {
+        rmSync(holderFile(file), { force: true })
+      } catch {
+        // The next search for nested folders removes the name of a free lock.
+      }
+      held.release()
+    },
+  }
+}
+
+/** The file that a process locks while it takes a workspace's lock, and the longest wait for it, in ms. */
+const GATE = 'workspaces.db'
+const GATE_MS = 2_000
+const STOPPED =
+  'another process takes the lock of a workspace and does not go on; look for a stopped "keepup" (ps, then kill -CONT or end it)'
 
 /** A run of other folders inside a real path or around it. Null: none, or only `runId` itself. */
 function nestedHolder(real: string, dataFolder: string, runId: string | null): Holder | null {
@@ -67,15 +97,6 @@ const HOLDER = '.run'
  * locked database.
  */
 const holderFile = (file: string): string => `${file}${HOLDER}`
-
-function tellHolder(file: string, holder: Holder): void {
-  try {
-    writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
-  } catch {
-    // The lock works without a name. A missing name is better than a wrong one.
-    rmSync(holderFile(file), { force: true })
-  }
-}
 
 /** Null: no process has written the file, or has written only a part of it. */
 function holderOf(file: string): Holder | null {

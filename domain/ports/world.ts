@@ -26,7 +26,7 @@ export interface Vault {
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
   /** Replaced and removed values, which must still be redacted. The number is bounded. */
-  retired(): Promise<readonly string[]>
+  retired(): Promise<readonly RetiredValue[]>
   /** Names of variables with referenced values. The values themselves are not stored. */
   held(): Promise<readonly string[]>
   /** Changes after any process sets or removes a secret. */
@@ -40,6 +40,13 @@ export interface Vault {
    * is pure.
    */
   resolve(reference: string): string | null
+}
+
+/** A former value of a secret. */
+export interface RetiredValue {
+  /** The secret's name; null: an earlier version of keepup stored the value without it. */
+  readonly name: string | null
+  readonly value: string
 }
 
 /** Ephemeral messages outside the log: streamed text, tool output. Losing a message is safe. */

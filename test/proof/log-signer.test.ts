@@ -271,8 +271,9 @@ test('a machine without the key compares the leaves after the last head with the
   expect(reads).toBe(1)
 })
 
-test('a last head with a wrong signature is named as damage, and no head follows it until a loss is accepted', async () => {
-  await using world = await signedLog()
+/** A log whose last head has a wrong signature, and five events after it. */
+async function damagedHead() {
+  const world = await signedLog()
   await world.write(20)
   const { note, size } = await world.signer.sign()
   await world.close(true)
@@ -284,6 +285,11 @@ test('a last head with a wrong signature is named as damage, and no head follows
   db.close()
   await world.restart({ killed: true })
   await world.write(5)
+  return world
+}
+
+test('a last head with a wrong signature is named as damage, and no head follows it until a loss is accepted', async () => {
+  await using world = await damagedHead()
   await expect(world.signer.sign()).rejects.toMatchObject({
     code: 'HEAD_DAMAGED',
     message: expect.stringMatching(
@@ -294,6 +300,21 @@ test('a last head with a wrong signature is named as damage, and no head follows
   await world.accept()
   await world.signer.sign()
   expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
+})
+
+test('a damaged head stays superseded if the process ends before the first head of the new origin', async () => {
+  await using world = await damagedHead()
+  await world.accept()
+  world.store.grow = () => Promise.reject(new Error('killed'))
+  await expect(world.signer.sign()).rejects.toThrow('killed')
+  expect((await world.state()).origins.at(-1)!.origin).toBe('example.org/log/2')
+  await world.restart({ killed: true })
+  await world.write(1)
+  const head = await world.signer.sign()
+  expect(head).toMatchObject({
+    origin: (await world.state()).origins.at(-1)!.origin,
+    size: (await world.events()).length,
+  })
 })
 
 test('the stored tree stays while the log contradicts its head: a loss is compared with it', async () => {

@@ -127,15 +127,16 @@ export function workspaceFilesOf(sources: FileSources): Files {
       }
       const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
       try {
-        const { versions } = (await open(spec)) as Workspace
-        const now = await versions.snapshot().catch(throwRestoreError)
+        const { path, versions } = (await open(spec)) as Workspace
+        const now = await versions.snapshot().catch((error) => throwRestoreError(error, path, false))
         const changes = await versions.changes(now, tree)
         if (expected !== undefined && expected !== now) {
           throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
         }
         if (dryRun) return { tree, changes, replaced: now }
         await begins?.({ tree, replaces: now })
-        return { tree, changes, replaced: (await versions.restore(tree).catch(throwRestoreError)).replaced }
+        const { replaced } = await versions.restore(tree).catch((error) => throwRestoreError(error, path, true))
+        return { tree, changes, replaced }
       } finally {
         lock.release()
       }

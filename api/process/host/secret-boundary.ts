@@ -100,8 +100,8 @@ export async function openBoundary(
 }
 
 /**
- * Hides all present and former secrets with hidable values, and all values of this run: a start refuses values that cannot
- * be hidden, but a run may be older than this rule, or a value may have changed since.
+ * Hides all present and former secrets with hidable values, and all present and former values of this run's secrets: a
+ * start refuses values that cannot be hidden, but a run may be older than this rule, or a value may have changed since.
  */
 async function redactorOf(
   vault: Vault,
@@ -118,7 +118,9 @@ async function redactorOf(
     // A secret that this run does not use must not prevent the run.
     else if (given.has(name)) throw unusable(name, fault)
   }
-  const before = (await vault.retired()).filter((value) => unhidable(value) === null)
+  const before = (await vault.retired())
+    .filter(({ name, value }) => (given.has(name ?? '') ? invalidSecret : unhidable)(value) === null)
+    .map(({ value }) => value)
   return sharedRedactor({
     key: await vault.referenceKey(),
     known: [...new Set([...known, ...before])],

@@ -8,7 +8,7 @@ import {
   type GivenSecret,
   grantsFor,
 } from '../../../domain/secrets/destinations.ts'
-import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/forms.ts'
+import { formsOf, invalidSecret, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/forms.ts'
 import { grantText } from '../../../domain/secrets/grant-text.ts'
 import { secretUnavailable } from '../../../domain/secrets/redactor.ts'
 
@@ -42,10 +42,12 @@ export async function secretsFor(
     ...(await holds(givenNames, (name) => notGranted(name, call.name, to))),
     ...(await holds([...(await vault.names()), ...(await vault.held())], notGiven)),
     ...providerKeys.map((value) => ({ value, why: "it stands for a provider's key, which no tool is given" })),
-    ...(await vault.retired()).map((value) => ({ value, why: FORMER })),
+    ...(await vault.retired()).map(({ value }) => ({ value, why: FORMER })),
   ]
   const ownForms = new Set(own.flatMap((value) => (value === null ? [] : formsOf(value))))
-  const foreign = others.filter(({ value }) => value !== null && !own.includes(value) && unhidable(value) === null) as {
+  const foreign = others.filter(
+    ({ value }) => value !== null && !own.includes(value) && invalidSecret(value) === null,
+  ) as {
     value: string
     why: string
   }[]
@@ -82,8 +84,11 @@ export function mustRunTheSame(given: readonly GivenSecret[], { args, ...call }:
   )
 }
 
+/** Whether a text contains a value in any form. An unhidable value must be the whole text: it also occurs in others. */
 const standsIn = (text: string, value: string): boolean =>
-  formsOf(value).some((form) => form.length >= MIN_SECRET_LENGTH && text.includes(form))
+  unhidable(value) === null
+    ? formsOf(value).some((form) => form.length >= MIN_SECRET_LENGTH && text.includes(form))
+    : formsOf(value).includes(text)
 
 const noValue = (name: string) =>
   `${name} holds no value any more: it was removed, or is not set on this host; keepup secrets set ${name}`

@@ -424,8 +424,8 @@ export class LogSigner {
 
   /**
    * The checkpoint of the last stored head. Throws `HEAD_DAMAGED` if its signature is wrong and this machine has a key of
-   * its origin. Null for a wrong signature if another machine has the key, or after an accepted loss, which begins a new
-   * origin.
+   * its origin. Null for a wrong signature if another machine has the key, after an accepted loss, which begins a new
+   * origin, and if a later origin has begun without a head yet.
    */
   async #lastCheckpoint(): Promise<LogCheckpoint | null> {
     const { store, streams, acceptedLosses } = this.#ports
@@ -438,7 +438,8 @@ export class LogSigner {
     // Without a key of the origin the signature cannot be checked.
     if (known.length === 0 || isSignedBy(known, head)) return parseCheckpoint(splitNote(head.note).text)
     const isHere = owned.some(({ name }) => name === head.origin)
-    if (!isHere || (await acceptedLosses()) > (state?.losses ?? 0)) return null
+    const isSuperseded = state !== null && head.origin !== currentOrigin(state).origin
+    if (!isHere || isSuperseded || (await acceptedLosses()) > (state?.losses ?? 0)) return null
     throw new StreamError(
       'HEAD_DAMAGED',
       `the last signed head, of ${head.size} events of ${head.origin}, was altered: its signature is wrong; restore the ` +

@@ -63,7 +63,7 @@ describe('the vault', () => {
     const next = await open()
     expect([await next.get('A'), await next.retired(), next.resolve(REF)]).toEqual([
       'value-two',
-      ['value-one'],
+      [{ name: 'A', value: 'value-one' }],
       'value-three',
     ])
     expect(Buffer.from(await next.referenceKey())).toEqual(referenceKey)
@@ -201,7 +201,7 @@ describe('a rotation of the key', () => {
     const token = vault.resolve(reference(await vault.referenceKey(), 'token-of-env'))
     return [await vault.get('A'), await vault.retired(), vault.resolve(REF), token]
   }
-  const expected = ['value-one', ['value-zero'], 'value-two', 'token-of-env']
+  const expected = ['value-one', [{ name: 'A', value: 'value-zero' }], 'value-two', 'token-of-env']
   const former = () => readFileSync(keys.file, 'utf8').trim().split('\n')
 
   it('encrypts all anew, and keeps the references; the new key alone opens it', async () => {

@@ -52,11 +52,21 @@ describe('the vault', () => {
     expect(await vault.retired()).toEqual([])
     await vault.set('A', 'second-value')
     await vault.remove('A')
-    expect(await (await open()).retired()).toEqual(['first-value', 'second-value'])
+    expect(await (await open()).retired()).toEqual([
+      { name: 'A', value: 'first-value' },
+      { name: 'A', value: 'second-value' },
+    ])
     for (let n = 0; n < 101; n++) await vault.set('B', `value-${n}`)
     const kept = await vault.retired()
-    expect([kept.length, kept[0], kept.at(-1)]).toEqual([100, 'value-0', 'value-99'])
+    expect([kept.length, kept[0]!.value, kept.at(-1)!.value]).toEqual([100, 'value-0', 'value-99'])
     expect(statSync(file('retired.json')).mode & 0o777).toBe(0o600)
+    // Earlier versions stored no names.
+    writeFileSync(file('retired.json'), readFileSync(file('retired.json'), 'utf8').replace(/"([01]) B"/g, '"$1"'))
+    await vault.remove('B')
+    expect((await vault.retired()).slice(0, 2)).toEqual([
+      { name: null, value: 'value-1' },
+      { name: 'B', value: 'value-2' },
+    ])
   })
 
   it('has one key per install, also when two processes start at once', async () => {

@@ -1,15 +1,26 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as exclusive from '../../../adapters/files/exclusive.ts'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { freshFolders } from '../../support/folders.ts'
+
+vi.mock('../../../adapters/files/exclusive.ts', async (load) => {
+  const module = await load<typeof exclusive>()
+  return { ...module, tryHold: vi.fn(module.tryHold) }
+})
+const tried = vi.mocked(exclusive.tryHold)
+const actual = await vi.importActual<typeof exclusive>('../../../adapters/files/exclusive.ts')
 
 let folders: ReturnType<typeof freshFolders>
 beforeEach(() => {
   folders = freshFolders()
 })
-afterEach(() => folders.remove())
+afterEach(() => {
+  folders.remove()
+  tried.mockReset()
+})
 
 describe('the lock of a workspace', () => {
   it('is refused to a second run of the same real path, until it is released', () => {
@@ -18,8 +29,58 @@ describe('the lock of a workspace', () => {
     const lock = lockWorkspace(folders.ws, folders.data, 'one')
     expect(() => lockWorkspace(alias, folders.data, 'two')).toThrow(/another run, one, works in/)
     lock.release()
+    const next = lockWorkspace(alias, folders.data, 'two')
     lock.release()
-    lockWorkspace(alias, folders.data, 'two').release()
+    expect(() => lockWorkspace(folders.base, folders.data, 'three')).toThrow(/another run, two, works in/)
+    next.release()
+  })
+
+  it('is free after an error: the name of the run or the lock of another folder cannot be written', () => {
+    const inside = join(folders.ws, 'a')
+    mkdirSync(inside)
+    const locks = join(folders.data, 'locks')
+    const lock = lockWorkspace(inside, folders.data, 'one')
+    const name = readdirSync(locks).find((one) => one.endsWith('.run'))!
+    const named = readFileSync(join(locks, name))
+    lock.release()
+    mkdirSync(join(locks, name))
+    expect(() => lockWorkspace(inside, folders.data, 'one')).toThrow(expect.objectContaining({ code: 'EISDIR' }))
+    rmdirSync(join(locks, name))
+    lockWorkspace(inside, folders.data, 'one').release()
+    const database = join(locks, name.replace('.run', ''))
+    rmSync(database)
+    mkdirSync(database)
+    writeFileSync(join(locks, name), named)
+    expect(() => lockWorkspace(folders.ws, folders.data, 'two')).toThrow()
+    rmdirSync(database)
+    lockWorkspace(folders.ws, folders.data, 'two').release()
+  })
+
+  it('is taken, also to look for nested folders, by one process at a time', () => {
+    const inside = join(folders.ws, 'a')
+    mkdirSync(inside)
+    const locks = join(folders.data, 'locks')
+    const lock = lockWorkspace(inside, folders.data, 'one')
+    const name = readdirSync(locks).find((one) => one.endsWith('.run'))!
+    const named = readFileSync(join(locks, name))
+    lock.release()
+    // The process of the run `one` was killed.
+    writeFileSync(join(locks, name), named)
+    const taken: [lock: string, isGateHeld: boolean][] = []
+    tried.mockImplementation((file: string, waitMs?: number) => {
+      const probe = file.endsWith('workspaces.db') ? null : actual.tryHold(join(locks, 'workspaces.db'))
+      probe?.release()
+      taken.push([basename(file), probe === null])
+      return actual.tryHold(file, waitMs)
+    })
+    lockWorkspace(folders.ws, folders.data, 'two').release()
+    expect(taken).toEqual([
+      ['workspaces.db', true],
+      [expect.not.stringContaining(name), true],
+      [name.replace('.run', ''), true],
+    ])
+    expect(tried.mock.calls.find(([file]) => file.endsWith('workspaces.db'))![1]).toBeGreaterThan(0)
+    actual.tryHold(join(locks, 'workspaces.db'))!.release()
   })
 
   it('is refused to a second run inside the folder or around it, and not beside it', () => {

@@ -15,7 +15,7 @@ const policy = Policy.parse({})
 const given = (name: string, value = name) => ({ name, reference: reference(new Uint8Array(32), value) })
 
 test('a value that was replaced or removed is still hidden, one that cannot be is left alone', async () => {
-  const retired = { ...memoryVault({}), retired: async () => ['old-value', 'x'] }
+  const retired = { ...memoryVault({}), retired: async () => ['old-value', 'x'].map((value) => ({ name: 'A', value })) }
   const { secrets, versions } = await openBoundary(retired, [], { secrets: [], policy })
   expect(secrets.text('an old-value, x')).toMatch(/^an secret:ku_\w{26}, x$/)
   expect(Buffer.from(versions.redactBytes(Buffer.from('old-value')).value).toString()).toMatch(/^secret:ku_/)
@@ -106,6 +106,27 @@ test('a secret that is set, replaced or removed while the boundary is open is hi
   remove()
 })
 
+test('a short value that was replaced or removed is still hidden in a run that was given its name', async () => {
+  const { data, remove } = freshFolders()
+  onTestFinished(remove)
+  const vault = await openVault({ dataFolder: data, env: {} })
+  await vault.set('PIN', 'hunter2')
+  const open = async (secrets: ReturnType<typeof given>[]) =>
+    (await openBoundary(vault, [], { secrets, policy })).secrets
+  const [older, other] = [await open([given('PIN')]), await open([])]
+  const shown = async (boundary: typeof older) => {
+    await boundary.refresh()
+    return boundary.text('hunter2 hunter3').replaceAll(/secret:ku_\w{26}/g, '#')
+  }
+  expect(await shown(older)).toBe('# hunter3')
+  await vault.set('PIN', 'hunter3')
+  expect(await shown(older)).toBe('# #')
+  await vault.set('PIN', 'a-much-longer-value')
+  expect([await shown(older), await shown(other)]).toEqual(['# #', 'hunter2 hunter3'])
+  await vault.remove('PIN')
+  expect([await shown(older), await shown(await open([given('PIN')]))]).toEqual(['# #', '# #'])
+})
+
 describe("what a reference in a tool's arguments stands for", () => {
   const KEY = 'provider-key-0001'
   /** A run that was given `names` under what they hold now, and one reference of everything that was shown by then. */
@@ -156,6 +177,22 @@ describe("what a reference in a tool's arguments stands for", () => {
     await vault.remember(new Map([[longer, 'Bearer value-one']]))
     await expect(other.resolve(longer)).rejects.toMatchObject(refused('ZZ was not given to this run'))
     expect(await given.resolve(longer)).toBe('Bearer value-one')
+  })
+
+  test('a short value not to a run that was not given its name; a longer text with it is free', async () => {
+    const { vault, run } = await world()
+    await vault.set('PIN', 'hunter2')
+    const [given, other] = [await run('PIN'), await run()]
+    for (const text of ['hunter2', btoa('hunter2')]) {
+      const hidden = await given.hide(text)
+      expect(hidden).not.toBe(text)
+      await expect(other.resolve(hidden)).rejects.toMatchObject(refused('start one with --secret PIN'))
+      expect(await given.resolve(hidden)).toBe(text)
+    }
+    const longer = 'https://user:my-hunter2-password@host/'
+    expect(await other.resolve(await other.hide(longer))).toBe(longer)
+    await vault.set('PIN', 'a-much-longer-value')
+    await expect(other.resolve(await given.hide('hunter2'))).rejects.toMatchObject(refused('replaced or removed'))
   })
 
   test('what the name holds now: another value, or none', async () => {

@@ -10,15 +10,24 @@ import { Policy } from '../../../domain/calls/policy-schema.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 test.each([
-  ['rename', 'ENOENT', 'FILES_CHANGED'],
-  ['open', 'ENOTDIR', 'FILES_CHANGED'],
-  ['rmdir', 'ENOTEMPTY', 'FILES_CHANGED'],
-  ['spawn git', 'ENOENT', 'ENOENT'],
-  ['write', 'ENOSPC', 'ENOSPC'],
-  [undefined, 'CONFLICT', 'CONFLICT'],
-])('an error of %s with %s during a restore is %s', (syscall, code, shown) => {
-  const error = Object.assign(new Error('it failed'), { syscall, code })
-  expect(() => throwRestoreError(error)).toThrow(expect.objectContaining({ code: shown }))
+  ['rename', 'ENOENT', '/ws/a', 'FILES_CHANGED'],
+  ['open', 'ENOTDIR', '/ws', 'FILES_CHANGED'],
+  ['rmdir', 'ENOTEMPTY', '/proc/self/fd/9/a', 'FILES_CHANGED'],
+  ['open', 'ENOENT', '/data/versions.git/HEAD', 'ENOENT'],
+  ['spawn git', 'ENOENT', 'git', 'ENOENT'],
+  ['write', 'ENOSPC', '/ws/a', 'ENOSPC'],
+  [undefined, 'CONFLICT', undefined, 'CONFLICT'],
+])('an error of %s with %s of %s during a restore is %s', (syscall, code, path, shown) => {
+  const error = Object.assign(new Error('it failed'), { syscall, code, path })
+  expect(() => throwRestoreError(error, '/ws', true)).toThrow(expect.objectContaining({ code: shown }))
+})
+
+test.each([
+  [false, 'nothing was changed'],
+  [true, 'files may be half put back'],
+])('an error of a restore that has begun (%s) says: %s', (begun, said) => {
+  const error = Object.assign(new Error('it failed'), { syscall: 'open', code: 'ENOENT', path: '/ws/a' })
+  expect(() => throwRestoreError(error, '/ws', begun)).toThrow(`(ENOENT: /ws/a), so ${said};`)
 })
 
 test('a restore ends with FILES_CHANGED if the workspace is moved away meanwhile', async () => {
@@ -40,7 +49,7 @@ test('a restore ends with FILES_CHANGED if the workspace is moved away meanwhile
   await expect(files.restore('r1', { to: { step: 1 }, dryRun: false, begins } as never)).rejects.toMatchObject({
     code: 'FILES_CHANGED',
     message: expect.stringMatching(
-      /moved or replaced folders .* \(RESOURCE_NOT_FOUND\).*; end that process, then restore again/,
+      /moved or replaced folders .* \(RESOURCE_NOT_FOUND: .*half put back; end that process, then restore again/,
     ),
   })
 })
