@@ -37,18 +37,22 @@ export async function listRuns(s: Services, query: z.output<typeof RunQuery>, op
   const { limit: _, ...filters } = omitUndefined(query)
   return {
     position,
-    damaged: Object.keys(filters).length === 0 ? await damagedRuns(s) : {},
+    ...(Object.keys(filters).length === 0 ? await damagedRuns(s) : { damaged: {}, damagedCount: 0 }),
     runs: value.runs.map((row) => runView(s, row, sizes)).map((run) => (texts ? run : withoutTexts(run))),
     next: value.next,
   }
 }
 
-/** Runs without a row in the tables, because their first event cannot be read, by their id. */
+const MOST_DAMAGED = 20
+
+/** Some runs without a row in the tables, because their first event cannot be read, by their id; and how many there are. */
 async function damagedRuns({ read }: Pick<Services, 'read'>) {
   const parked = await read.parked()
   const isRun = ({ stream, runId, revision }: ParkedRow) =>
     revision === 0 && RUN_KINDS.some((kind) => stream === kind + runId)
-  return Object.fromEntries(parked.filter(isRun).map((one) => [one.runId, one]))
+  const damaged = parked.filter(isRun)
+  const some = damaged.slice(0, MOST_DAMAGED).map((one) => [one.runId, one] as const)
+  return { damaged: Object.fromEntries(some), damagedCount: damaged.length }
 }
 
 const RUN_KINDS = ['agent-', 'external-']

@@ -175,8 +175,9 @@ export const RunList = z
     runs: z.array(Run),
     damaged: z.record(z.string(), Parked).readonly().meta({
       description:
-        'Runs that are not in `runs`, because their first event cannot be read, by their id. Only on the first page without filters',
+        'Runs that are not in `runs`, because their first event cannot be read, by their id, at most 20. Only on the first page without filters',
     }),
+    damagedCount: count.meta({ description: 'How many such runs there are; 0 on other pages' }),
     next: Next,
   })
   .meta({ id: 'RunList' })

@@ -105,12 +105,17 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
   const asTold = await told(ctx)
   const rows: Run[] = []
   const damaged: DamagedRun[] = []
+  let damagedCount = 0
   let after: string | null = null
   while (rows.length < limit) {
     const left = status === 'interrupted' ? PAGE : Math.min(PAGE, limit - rows.length)
     const query = { ...queryOf(options), limit: String(left), ...(after === null ? {} : { after }) }
     const page: z.infer<typeof RunList> = await take(client.v1.runs.$get({ query }))
-    damaged.push(...Object.values(page.damaged).map(damagedRun))
+    // A damaged run has no known status.
+    if (status === undefined) {
+      damaged.push(...Object.values(page.damaged).map(damagedRun))
+      damagedCount += page.damagedCount
+    }
     const runs = page.runs.map(asTold)
     rows.push(...(status === 'interrupted' ? runs.filter((run) => statusOf(run) === status) : runs))
     after = page.next
@@ -126,6 +131,8 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
     ctx.note(
       `these are the newest ${limit}, there are more: ${ctx.command('runs', 'list', '--limit', `${10 * limit}`)}`,
     )
+  if (damagedCount > damaged.length)
+    ctx.note(`${damagedCount} runs are damaged; the first ${damaged.length} are listed; all: ${ctx.command('verify')}`)
   if (damaged[0] !== undefined && ctx.format === 'table')
     ctx.note(
       `not even the beginning of a damaged run can be read; why: ${ctx.command('runs', 'show', damaged[0].runId)}`,
