@@ -85,12 +85,15 @@ function wordless(outcome: Outcome): Outcome {
 /** Which bodies of external runs an erasure may empty, and their residues. */
 export const erasing: Erasing = {
   ...erasingBy(RESIDUES),
-  /** Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end. */
+  /**
+   * Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end, and those
+   * of a reported run at any time: no process of keepup works on it, and its root may never arrive.
+   */
   ending() {
     let ended = false
     return {
       see({ type }: Header) {
-        ended ||= type === 'external_ended'
+        ended ||= type === 'external_ended' || type === 'spans_reported'
       },
       get ended() {
         return ended

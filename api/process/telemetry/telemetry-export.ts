@@ -166,8 +166,8 @@ export class TelemetryExport implements TelemetrySending {
    */
   async #isReported({ header: { type, stream } }: RecordedEvent): Promise<boolean> {
     if (type !== 'external_ended') return false
-    for await (const page of this.#parts.log.read(stream, { types: ['spans_reported'], limit: 1 }))
-      if (page.length > 0) return true
+    for await (const page of this.#parts.log.read(stream, { types: ['spans_reported'], bodies: false }))
+      if (page.some(({ header }) => header.type === 'spans_reported')) return true
     return false
   }
 

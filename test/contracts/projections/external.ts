@@ -320,6 +320,24 @@ export function externalContract(kit: TablesKit): void {
       expect(await rebuilt()).toEqual(dump)
     })
 
+    it('without a root is kept from its last report, and an erasure leaves the spans after that', async () => {
+      const { ports, send, open, tables, id } = await traced()
+      const words = (n: number) => otlpSpan(n, 1, { attributes: { 'input.value': `private ${n}` } })
+      await send(words(2))
+      const projector = await open()
+      const which = { before: '2026-01-19T00:00:00.000Z', after: null, by: 'x', limit: 9 }
+      const [aged] = await agedSubjects(tables.db, 'external', which)
+      expect(aged).toMatchObject({ id, since: '2026-01-18T00:00:00.000Z', revision: 1 })
+      await send(words(3))
+      const what = { all: true, to: aged!.revision!, reason: 'too old' } as const
+      await erase(ports, external, externalStream(id), what, { by: ANN, commandId: 'e1' }, { forget: async () => {} })
+      await projector.catchUp()
+      const bodies = []
+      for await (const page of ports.log.read(externalStream(id))) bodies.push(...page)
+      const said = (n: number) => bodies.some(({ body }) => Buffer.from(body ?? []).includes(`private ${n}`))
+      expect([said(2), said(3)]).toEqual([false, true])
+    })
+
     it('is kept by the clock of the log, which the clock of its program cannot change', async () => {
       const { send, open, tables, id } = await traced()
       await send(otlpSpan(1, null, { startNano: EARLY, endNano: EARLY + 1_000n }))
