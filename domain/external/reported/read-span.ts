@@ -15,8 +15,8 @@ const BOUNDS = {
   ...{ events: 64, eventBytes: 16 * 1024 },
 } as const
 
-/** No program reported spans of agents before 2015. An earlier time is from a clock that was never set. */
-const EARLIEST_NANO = BigInt(Date.UTC(2015, 0, 1)) * 1_000_000n
+/** The first instant of 2015. An earlier time is from a clock that was never set. */
+const EARLIEST_NANO = 1_420_070_400_000_000_000n
 
 /** How far the clock of a program may be ahead, in ms. */
 const AHEAD_MS = 3_600_000

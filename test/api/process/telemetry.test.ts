@@ -196,9 +196,9 @@ test('a run that a person cancelled before its start is sent, and a reported run
     {
       type: 'external_ended',
       body: { outcome: 'cancelled', exit: null },
-      header: { actor: { kind: 'user', id: 'ann' } },
+      header: { actor: { kind: 'user' as const, id: 'ann' } },
     },
-  ] as const
+  ]
   await it.append(textOf('reported'))
   await it.log.append('external-unstarted', -1, new Sealer().batch('external-unstarted', NEW, drafts))
   await it.handled(sending)

@@ -332,9 +332,10 @@ export function externalContract(kit: TablesKit): void {
       const what = { all: true, to: aged!.revision!, reason: 'too old' } as const
       await erase(ports, external, externalStream(id), what, { by: ANN, commandId: 'e1' }, { forget: async () => {} })
       await projector.catchUp()
-      const bodies = []
-      for await (const page of ports.log.read(externalStream(id))) bodies.push(...page)
-      const said = (n: number) => bodies.some(({ body }) => Buffer.from(body ?? []).includes(`private ${n}`))
+      const texts: string[] = []
+      for await (const page of ports.log.read(externalStream(id)))
+        texts.push(...page.map(({ body }) => Buffer.from(body ?? []).toString()))
+      const said = (n: number) => texts.some((text) => text.includes(`private ${n}`))
       expect([said(2), said(3)]).toEqual([false, true])
     })
 
