@@ -3,10 +3,11 @@ import { gunzip } from 'node:zlib'
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { OTLP_TYPES, type OtlpEncoding, statusResponse, traceResponse } from '../../adapters/otlp/answer.ts'
+import { OtlpTooLarge } from '../../adapters/otlp/budget.ts'
 import { jsonSpans, OtlpJsonError } from '../../adapters/otlp/json.ts'
 import { protobufSpans } from '../../adapters/otlp/protobuf.ts'
 import { WireError } from '../../adapters/otlp/wire.ts'
-import type { OtlpSpan } from '../../domain/external/reported/otlp-span.ts'
+import type { DecodedSpans } from '../../domain/external/reported/otlp-span.ts'
 import { reportSpans } from '../operations/external/report-spans.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
@@ -21,7 +22,7 @@ const PATH = '/v1/otlp/v1/traces'
 
 /** The most bytes of a request, as sent and as unpacked. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** The most requests at a time. Each may take several times its size in memory. */
+/** The most requests at a time. The decoders bound the memory of each. */
 const MAX_REQUESTS = 16
 const RETRY_AFTER_S = '2'
 
@@ -45,7 +46,7 @@ const traces = createRoute({
   'x-keepup-right': 'runs.start',
   summary: 'Record spans of OpenTelemetry as runs of external agents, one run per trace',
   description:
-    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB. Spans that were recorded before change nothing.',
+    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB and 10,000 spans. Spans that were recorded before change nothing.',
   // A JSON body is not declared, because it would be parsed before its size is known.
   request: { body: { required: true, content: { [OTLP_TYPES.protobuf]: { schema: binary } } } },
   responses: {
@@ -67,8 +68,8 @@ export function otlpRoutes(s: Services) {
       throw new Problem<HttpCode>('TOO_MANY_REQUESTS', `more than ${MAX_REQUESTS} reports at a time; send it again`)
     running += 1
     try {
-      const spans = spansIn(encoding, await unpacked(c))
-      const { rejected, message } = await reportSpans(s, spans, requestOptions(c, {}))
+      const decoded = spansIn(encoding, await unpacked(c))
+      const { rejected, message } = await reportSpans(s, decoded, requestOptions(c, {}), c.req.raw.signal)
       return answer(encoding, 200, traceResponse(encoding, rejected, message))
     } finally {
       running -= 1
@@ -115,12 +116,13 @@ async function unpacked(c: Context): Promise<Uint8Array> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function spansIn(encoding: OtlpEncoding, bytes: Uint8Array): OtlpSpan[] {
+function spansIn(encoding: OtlpEncoding, bytes: Uint8Array): DecodedSpans {
   try {
     return encoding === 'protobuf' ? protobufSpans(bytes) : jsonSpans(parsed(bytes))
   } catch (error) {
     if (error instanceof WireError || error instanceof OtlpJsonError)
       throw new Problem('INVALID_REQUEST', `the body is no ExportTraceServiceRequest: ${error.message}`)
+    if (error instanceof OtlpTooLarge) throw new Problem<HttpCode>('REQUEST_TOO_LARGE', error.message)
     throw error
   }
 }

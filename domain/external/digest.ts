@@ -28,14 +28,14 @@ const INITIAL: Partial<ExternalState> = {
 
 /**
  * Hex SHA-256 over the state. The hash of the recorded body represents the request and the tools; the root of the
- * batches represents the reported spans.
+ * batches represents the reported spans, and the session that a span named: an erasure removes it.
  */
 export function externalDigest({ request: _, tools, reported, ...rest }: ExternalState): string {
   const calls = tools && { asked: tools.asked, step: tools.step, open: tools.open.map(callWithoutText) }
   const view = {
     ...rest,
     ...(calls !== undefined && { tools: calls }),
-    ...(reported !== undefined && { reported: { ...reported, spans: reported.count } }),
+    ...(reported !== undefined && { sessionId: null, reported: { ...reported, spans: reported.count } }),
   }
   const covered = Object.entries(view).filter(([name, value]) => !isInitial(name as keyof ExternalState, value))
   return sha256(`keepup-external-fold-${EXTERNAL_FOLD}\n${canonicalText(Object.fromEntries(covered))}`)

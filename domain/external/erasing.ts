@@ -5,7 +5,7 @@ import { erasingBy } from '../stream/erasure.ts'
 import { withoutText } from '../tree/erased-spec.ts'
 import type { ExternalBodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import type { ReportedSpan } from './reported/span.ts'
+import { isName, type ReportedSpan } from './reported/span.ts'
 
 /** The event types of keepup agents' calls. */
 type OfCall =
@@ -59,12 +59,22 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
   cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,
   outcome_learned: wordless,
-  spans_reported: ({ spans, ...body }) => ({ ...body, spans: spans.map(wordlessSpan) }),
+  spans_reported: ({ spans, session, ...body }) => ({
+    ...body,
+    ...(session !== undefined && { session: { n: session.n } }),
+    spans: spans.map(wordlessSpan),
+  }),
 }
 
-/** The tree of spans with times and figures, and the names of models and tools. */
-function wordlessSpan({ attributes: _, events: __, callId: ___, error, ...span }: ReportedSpan) {
-  return { ...span, name: ERASED, ...(error !== undefined && { error: { type: error.type } }) }
+/** The tree of spans with times and figures. A program can report any text as the name of a model, a tool or an error. */
+function wordlessSpan(span: ReportedSpan): ReportedSpan {
+  const { attributes: _, events: __, callId: ___, service, scope, conversation, model, tool, error, ...rest } = span
+  return {
+    ...{ ...rest, name: ERASED },
+    ...(isName(model) && { model }),
+    ...(isName(tool) && { tool }),
+    ...(error !== undefined && { error: { type: isName(error.type) ? error.type : 'error' } }),
+  }
 }
 
 function wordless(outcome: Outcome): Outcome {
@@ -75,12 +85,15 @@ function wordless(outcome: Outcome): Outcome {
 /** Which bodies of external runs an erasure may empty, and their residues. */
 export const erasing: Erasing = {
   ...erasingBy(RESIDUES),
-  /** Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end. */
+  /**
+   * Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end, and those
+   * of a reported run at any time: no process of keepup works on it, and its root may never arrive.
+   */
   ending() {
     let ended = false
     return {
       see({ type }: Header) {
-        ended ||= type === 'external_ended'
+        ended ||= type === 'external_ended' || type === 'spans_reported'
       },
       get ended() {
         return ended

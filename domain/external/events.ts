@@ -116,7 +116,9 @@ export const externalBodies = {
     toUs: count.optional(),
     /** The number of the run's root span, if it is in this batch. The earliest root that has ended is the run's. */
     root: count.optional(),
-    /** Numbers of model calls that contain another model call, which reports the same tokens. They do not count. */
+    /** The session of the run: the conversation of its earliest span with one, which is in this batch. */
+    session: z.strictObject({ n: count, id: text.optional() }).optional(),
+    /** Numbers of model calls that contain the same model call, as another instrumentation reports it. They do not count. */
     wrappers: z.array(count).min(1).optional(),
   }),
   /** The end of the run was reported to the parent. */

@@ -50,9 +50,12 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
     if (reported === null) return refuse('a span has the number of another one')
     const events = appendRoot(state.events, event.bodyHash, event.body.spans.length)
     const running = { at: 'running', epoch: 0, since: event.at } as const
-    return { reported, events, stage: stage.at === 'requested' ? running : stage }
+    const { session } = event.body
+    return {
+      ...{ reported, events, stage: stage.at === 'requested' ? running : stage },
+      ...(session !== undefined && { sessionId: session.id ?? null }),
+    }
   }
-  if (event.type === 'session_known' && isReported(state)) return { sessionId: event.body.sessionId }
   if (isRunOver(state)) return refuse('the run has ended')
   switch (event.type) {
     case 'driver_claimed': {

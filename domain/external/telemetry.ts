@@ -15,7 +15,7 @@ import type { Json, JsonObject } from '../log/json.ts'
 import { spanIdOf } from '../log/trace-ids.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import { type RecordedSpan, reportedSpans } from './reported/telemetry.ts'
+import { type RecordedSpan, recordedSpans, reportedSpans } from './reported/telemetry.ts'
 import type { ReportedUsage } from './usage.ts'
 
 // The spans of an external agent, from its events (domain/calls/telemetry.ts).
@@ -89,8 +89,8 @@ export class ExternalSpans {
         this.#usage = event.body
         return []
       case 'spans_reported':
-        this.#reportedTimes = event.body
-        for (const span of event.body.spans) this.#reportedSpans.push({ span, event })
+        this.#reportedTimes = { fromUs: event.body.fromUs, toUs: event.body.toUs }
+        this.#reportedSpans.push(...recordedSpans(event.body.spans, event))
         for (const n of event.body.wrappers ?? []) this.#wrappers.add(n)
         return []
       case 'permission_decided':

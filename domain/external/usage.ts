@@ -22,14 +22,15 @@ export const ReportedUsage = z.strictObject({
 export type ReportedUsage = z.infer<typeof ReportedUsage>
 
 /** More than any run can use. With this bound, sums over many runs stay exact even if agents report false numbers. */
-const MOST = { tokens: 1e12, nanoDollars: 1e13 }
+export const MOST_OF_RUN = { tokens: 1e12, nanoDollars: 1e13 }
 
 /** Parses a usage report; null: the report is invalid. */
 export function reportedUsage(told: unknown): ReportedUsage | null {
   const { success, data } = ReportedUsage.safeParse(told)
   if (!success) return null
   const counts = [data.inputTokens, data.cachedInputTokens, data.outputTokens]
-  return counts.every((count) => (count ?? 0) <= MOST.tokens) && (data.cost?.nanoDollars ?? 0) <= MOST.nanoDollars
+  return counts.every((count) => (count ?? 0) <= MOST_OF_RUN.tokens) &&
+    (data.cost?.nanoDollars ?? 0) <= MOST_OF_RUN.nanoDollars
     ? data
     : null
 }

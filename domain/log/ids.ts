@@ -43,9 +43,12 @@ export function spawnedRunId(store: string, name: string, attempt: number): stri
   return base32(hash('sha256', `spawned ${canonicalText([store, name, attempt])}`, 'buffer').subarray(0, 15))
 }
 
-/** The id of the run that a trace of OTLP becomes. It derives from the trace, so every report finds the same run. */
-export function reportedRunId(traceId: string): string {
-  return base32(hash('sha256', `reported trace ${traceId}`, 'buffer').subarray(0, 15))
+/**
+ * The id of the run that a trace of OTLP becomes. Every report finds the same run, but only those of the same sender: a
+ * trace id is no secret, and another principal must not change the run.
+ */
+export function reportedRunId(sender: string, traceId: string): string {
+  return base32(hash('sha256', `reported trace ${canonicalText([sender, traceId])}`, 'buffer').subarray(0, 15))
 }
 
 /** The id of the document that a call creates. It derives from the call, so a retry finds the same document. */

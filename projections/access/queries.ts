@@ -11,7 +11,7 @@ export interface Aged {
   readonly stream: string
   /** The time of the end or the last change. */
   readonly since: string
-  /** The revision of the last change; null for a run, which does not change after its end. */
+  /** The revision of the last change; null for a run that does not change after its end. */
   readonly revision: number | null
 }
 
@@ -25,6 +25,7 @@ interface Source {
   /** SQL of the time. */
   readonly since: string
   readonly where?: string
+  /** SQL of the revision. */
   readonly revision: string
 }
 
@@ -36,14 +37,24 @@ const ENDED = `not exists (select 1 from agents a where a.run_id = t.id and a.co
         select r.id, r.ended_at from forks join runs r on r.forked_from = forks.id)
       select 1 from forks where ended_at is null)`
 const RUN = { table: 'runs', id: 'id', since: 't.ended_at', revision: 'null' }
-/** The times of a reported run are from the clock of its program, and spans arrive after its end. */
-const RECORDED = `case when t.backend = '${OTLP}' then (select max(a.updated_at) from agents a where a.run_id = t.id)
-  else t.ended_at end`
-const CHANGED = { since: 't.updated_at', revision: 'revision' }
+const CHANGED = { since: 't.updated_at', revision: 't.revision' }
+/**
+ * The times of a reported run are from the clock of its program, its root may never arrive, and spans arrive after its
+ * end. So it is as old as its last report.
+ */
+const IS_REPORTED = `t.backend = '${OTLP}'`
+const last = (column: string) => `(select max(a.${column}) from agents a where a.run_id = t.id)`
+const REPORTED = {
+  since: `case when ${IS_REPORTED} then ${last('updated_at')} else t.ended_at end`,
+  revision: `case when ${IS_REPORTED} then ${last('revision')} end`,
+}
 
 const SOURCES: Readonly<Record<Kept, Source>> = {
   run: { ...RUN, prefix: 'agent-', where: `t.backend is null and ${ENDED}` },
-  external: { ...RUN, since: RECORDED, prefix: 'external-', where: `t.backend is not null and ${ENDED}` },
+  external: {
+    ...{ ...RUN, ...REPORTED, prefix: 'external-' },
+    where: `t.backend is not null and (${IS_REPORTED} or ${ENDED})`,
+  },
   document: { ...CHANGED, table: 'documents', id: 'id', prefix: 'document-' },
   memory: { ...CHANGED, table: 'memories', id: 'id', prefix: 'memory-' },
   store: { ...CHANGED, table: 'context_stores', id: 'store', prefix: 'context-' },
@@ -64,7 +75,7 @@ export async function agedSubjects(
   const later =
     after === null ? sql`1 = 1` : sql`(${at} > ${after.since} or (${at} = ${after.since} and ${key} > ${after.id}))`
   const { rows } = await sql<{ id: string; since: string; revision: number | string | null }>`
-    select ${key} as id, ${at} as since, ${sql.raw(revision === 'null' ? 'null' : `t.${revision}`)} as revision
+    select ${key} as id, ${at} as since, ${sql.raw(revision)} as revision
     from ${sql.table(table)} t
     where ${at} < ${before} and ${later} and ${sql.raw(where ?? '1 = 1')}
       and (select count(*) from erasures e

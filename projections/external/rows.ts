@@ -123,8 +123,8 @@ function ended(
   const { status, code } = resultOf(e.body)
   const outcome = e.body
   const summary = outcome?.outcome === 'exited' && !e.erased ? outcome.finalText : null
-  // The spans of a reported run give its times.
-  const isReported = e.actor.kind === 'user'
+  // A span that reports an end gives its time. A person ends no process, and closes a reported run as `unknown`.
+  const isReported = e.actor.kind === 'user' && (outcome?.outcome === 'exited' || outcome?.outcome === 'failed')
   const changes = [agent({ status, code, in_turn: 0, ...(!isReported && { completed_at: e.time }) })]
   const attempt = status === 'completed' ? 'answered' : code === 'UNKNOWN_OUTCOME' ? 'lost' : 'failed'
   changes.push(

@@ -1,5 +1,6 @@
 import { inputText, outputText } from '../../domain/external/reported/conventions.ts'
 import type { ReportedSpan } from '../../domain/external/reported/span.ts'
+import { tokensOf } from '../../domain/external/reported/usage.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import { type AgentTableRow, put, remove, set } from '../agent/changes.ts'
 import type { Change } from '../engine/changes/change.ts'
@@ -47,21 +48,21 @@ const failureOf = ({ error }: ReportedSpan) => ({
 const durationOf = ({ startUs, endUs }: ReportedSpan): number | null =>
   endUs === undefined ? null : Math.round((endUs - startUs) / 1_000)
 
+const NO_USAGE = { input: null, output: null, cacheRead: null, cacheWrite: null, cost: null } as const
+
 function modelCall(e: Event, span: ReportedSpan): Change {
   const { error, startUs, endUs, model = null, attributes = {} } = span
-  const { input = null, output = null, cacheRead, cacheWrite, cost } = span.usage ?? {}
-  const [read, write] = [cacheRead ?? 0, cacheWrite ?? 0]
+  const { input, output, ...cached } = tokensOf(span.usage ?? NO_USAGE)
   const text = outputText(attributes)
   const columns = {
     run_id: e.runId,
     model,
     status: endUs === undefined ? 'running' : error === undefined ? 'answered' : 'failed',
     code: failureOf(span).code,
-    input: input === null ? null : Math.max(0, input - read - write),
-    output,
-    cache_read: input === null ? null : Math.min(read, input),
-    cache_write: input === null ? null : Math.min(write, input - Math.min(read, input)),
-    nano_dollars: cost?.nanoDollars ?? null,
+    ...{ input, output },
+    cache_read: input === null ? null : cached.cacheRead,
+    cache_write: input === null ? null : cached.cacheWrite,
+    nano_dollars: span.usage?.cost?.nanoDollars ?? null,
     duration_ms: durationOf(span),
     preview: text === null ? null : cut(text, 200),
     started_at: isoOf(startUs),

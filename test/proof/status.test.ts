@@ -77,7 +77,7 @@ test('the gauges tell of each anchor when it last kept a head, and whether it fa
   const rows = [row('disk', 7, '2026-01-01T00:00:01.000Z'), row('gone', null, null)]
   const text = await metricsText(services(world, Date.UTC(2026, 0, 1, 0, 1, 31), rows))
   for (const line of [
-    'keepup_last_anchor_seconds 90',
+    'keepup_proof_last_anchor_seconds 90',
     'keepup_anchor_size{anchor="disk",kind="folder"} 7',
     'keepup_anchor_success_timestamp_seconds{anchor="disk",kind="folder"} 1767225601',
     'keepup_anchor_failed{anchor="disk",kind="folder"} 0',
@@ -86,7 +86,7 @@ test('the gauges tell of each anchor when it last kept a head, and whether it fa
     expect(text.split('\n')).toContain(line)
   expect(text).not.toContain('size{anchor="gone"')
   const none = services(world, 0, [row('gone', null, null)])
-  expect(await metricsText(none)).not.toContain('\nkeepup_last_anchor_seconds ')
+  expect(await metricsText(none)).not.toContain('\nkeepup_proof_last_anchor_seconds ')
   for (const line of text.trimEnd().split('\n'))
     expect(line).toMatch(/^(# (HELP|TYPE) keepup_\w+ .+|keepup_\w+(\{[\w"=,]+\})? [\d.]+)$/)
 })

@@ -94,7 +94,7 @@ async function partsOf(s: Services, of: Kept, { id, stream, revision }: Aged, { 
   const isRun = of === 'run' || of === 'external'
   const parts: Part[] = []
   for (const agentId of isRun ? await agentsOf(s, id) : []) {
-    const { bodies } = await s.runtime.erasable(agentId, { all: true })
+    const { bodies } = await s.runtime.erasable(agentId, upTo(revision))
     parts.push({ stream: (await streamOfAgent(s.log, agentId))!, bodies })
   }
   if (!isRun) parts.push({ stream, bodies: await textsUpTo(s, stream, revision!) })
@@ -116,10 +116,19 @@ async function textsUpTo({ log }: Pick<Services, 'log'>, stream: string, to: num
   return texts
 }
 
-async function eraseSubject(s: Services, of: Kept, { id, stream }: Aged, parts: readonly Part[], { days }: Retention) {
+/** All texts, or those up to a revision: spans that arrive while a run is swept are younger. */
+const upTo = (revision: number | null) => ({ all: true as const, ...(revision !== null && { to: revision }) })
+
+async function eraseSubject(
+  s: Services,
+  of: Kept,
+  { id, stream, revision }: Aged,
+  parts: readonly Part[],
+  { days }: Retention,
+) {
   const why = { code: 'retention' as const, reason: `older than ${days} days` }
   if (of === 'run' || of === 'external')
-    return eraseRun(s, id, { what: { all: true, ...why }, actor: RETENTION, by: undefined, options: {} })
+    return eraseRun(s, id, { what: { ...upTo(revision), ...why }, actor: RETENTION, by: undefined, options: {} })
   const asker = { by: RETENTION, commandId: `retention:${hex(s.random.bytes(16))}` }
   const only = new Set(parts.flatMap(({ bodies }) => bodies.map(({ revision }) => revision)))
   if (of === 'memory') await s.memories.forget(idOf(stream), why.reason, asker)

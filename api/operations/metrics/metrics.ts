@@ -1,3 +1,4 @@
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { type RunFigures, runFigures } from '../../../projections/index.ts'
 import { proofStatus } from '../proof/status.ts'
 import type { Services } from '../services.ts'
@@ -36,7 +37,8 @@ export class Metrics {
         this.#figures = null
       })
     }
-    const { runs, modelCalls, toolCalls, waiting, approvals } = await this.#figures.value
+    const { runs, toolCalls, waiting, approvals, ...figures } = await this.#figures.value
+    const modelCalls = figures.modelCalls.map((of) => ({ ...of, model: this.#labelOf(of) }))
     const tokens = modelCalls.flatMap((of) => [
       [{ model: of.model, direction: 'input', cache: 'none' }, of.input] as const,
       [{ model: of.model, direction: 'input', cache: 'read' }, of.cacheRead] as const,
@@ -50,7 +52,7 @@ export class Metrics {
       counter(
         'model_calls_total',
         'Ended attempts of model calls.',
-        modelCalls.map(({ model, outcome, count }) => [{ model, outcome }, count]),
+        added(modelCalls.map(({ model, outcome, count }) => [{ model, outcome }, count])),
       ),
       counter('model_tokens_total', 'Tokens of ended model calls.', added(tokens)),
       counter(
@@ -68,6 +70,12 @@ export class Metrics {
       gauge('questions_waiting', 'Agents that wait for the answer of a person.', one(asks('input'))),
       histogram('approval_wait_seconds', 'Times from a question to the answer of a person.', WAITS, [[{}, approvals]]),
     ]
+  }
+
+  /** The label of a model. A program chooses the names of its models, so only those with a price have their own. */
+  #labelOf({ model, reported }: RunFigures['modelCalls'][number]): string {
+    const isKnown = reported === 0 || model === '' || (this.#services.agents?.price(model) ?? null) !== null
+    return isKnown ? model : OTLP
   }
 }
 
@@ -100,7 +108,7 @@ export async function proofMetrics(s: Parameters<typeof proofStatus>[0]): Promis
       'Signed events that no anchor covers.',
       one(head === null ? null : Math.max(0, head.size - anchored)),
     ),
-    gauge('last_anchor_seconds', 'Age of the newest anchor.', one(lastAnchor)),
+    gauge('proof_last_anchor_seconds', 'Age of the newest anchor.', one(lastAnchor)),
     gauge(
       'anchor_size',
       'Events of the last head that the anchor keeps.',

@@ -150,15 +150,25 @@ export class TelemetryExport implements TelemetrySending {
 
   /** Whether the spans of a run are due with an event: its root has ended, and an agent ends now. */
   async #isDue(event: RecordedEvent, runId: string): Promise<boolean> {
-    // A run that came over OTLP has a sender as the actor of its end. Its program sends its spans where it wants to: a
-    // collector that is this process itself would otherwise get its own spans without end.
-    if (event.header.type === 'external_ended' && event.header.actor.kind === 'user') return false
     try {
-      return (await this.#endsAgent(event)) && (await this.#rootHasEnded(event, runId))
+      return (
+        (await this.#endsAgent(event)) && !(await this.#isReported(event)) && (await this.#rootHasEnded(event, runId))
+      )
     } catch (error) {
       if (isUnreadable(error)) return false
       throw error
     }
+  }
+
+  /**
+   * Whether the run came over OTLP. Its program sends its spans where it wants to: a collector that is this process itself
+   * would otherwise get its own spans without end.
+   */
+  async #isReported({ header: { type, stream } }: RecordedEvent): Promise<boolean> {
+    if (type !== 'external_ended') return false
+    for await (const page of this.#parts.log.read(stream, { types: ['spans_reported'], bodies: false }))
+      if (page.some(({ header }) => header.type === 'spans_reported')) return true
+    return false
   }
 
   async #rootHasEnded(event: RecordedEvent, runId: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { ExternalBodyOf } from '../events.ts'
-import type { ReportedSpan, SpanKind } from './span.ts'
+import { isName, type ReportedSpan, type SpanKind } from './span.ts'
+import { hasTokens, NOTHING_SPENT, type Spent, withUsage } from './usage.ts'
 
 /** The part of a span that decides about later reports. `parent` null: the span is a root. Times in µs. */
 export interface SpanEntry {
@@ -12,7 +13,10 @@ export interface SpanEntry {
   readonly startUs: number
   /** Null: the span is open. */
   readonly endUs: number | null
-  readonly conversation: string | null
+  /** The operation and the model of a model call that has ended; null: another span. */
+  readonly call: string | null
+  /** 1: the span reports tokens. */
+  readonly tokens: 0 | 1
 }
 
 /** The spans of a reported run. */
@@ -23,16 +27,22 @@ export interface Reported {
   readonly count: number
   /** The number of the run's root span; null: no root has ended. */
   readonly root: number | null
-  /** The numbers of model calls that contain another model call. */
+  /** The number of the span that named the run's session; null: none has. */
+  readonly session: number | null
+  /** The numbers of model calls that contain the same model call. */
   readonly wrappers: readonly number[]
+  readonly spent: Spent
 }
 
-export const NO_SPANS: Reported = { spans: [], count: 0, root: null, wrappers: [] }
+export const NO_SPANS: Reported = {
+  ...{ spans: [], count: 0, root: null, session: null, wrappers: [] },
+  spent: NOTHING_SPENT,
+}
 
 /** The spans after a batch; null: a number does not follow. */
 export function withSpans(
   before: Reported = NO_SPANS,
-  { spans, root, wrappers }: ExternalBodyOf<'spans_reported'>,
+  { spans, root, session, wrappers }: ExternalBodyOf<'spans_reported'>,
 ): Reported | null {
   let { count } = before
   for (const { n } of spans) {
@@ -43,15 +53,22 @@ export function withSpans(
     spans: [...before.spans, spans.map(entryOf)],
     count,
     root: root ?? before.root,
+    session: session?.n ?? before.session,
     wrappers: wrappers === undefined ? before.wrappers : [...new Set([...before.wrappers, ...wrappers])],
+    spent: spans.reduce((sum, { usage }) => (usage === undefined ? sum : withUsage(sum, usage)), before.spent),
   }
 }
 
-export const entryOf = ({ n, spanId, parentSpanId, remote, kind, startUs, endUs, conversation }: ReportedSpan) =>
+export const entryOf = ({ n, spanId, parentSpanId, remote, kind, startUs, endUs, ...span }: ReportedSpan) =>
   ({
     ...{ n, id: spanId, parent: parentSpanId ?? null, remote: remote ? 1 : 0, kind, startUs, endUs: endUs ?? null },
-    conversation: conversation ?? null,
+    call: kind === 'model' && endUs !== undefined ? callOf(span) : null,
+    tokens: hasTokens(span.usage) ? 1 : 0,
   }) satisfies SpanEntry
+
+/** An erasure leaves only models that are names, so no other text may tell two calls apart. */
+const callOf = ({ operation, model }: Pick<ReportedSpan, 'operation' | 'model'>): string =>
+  `${operation === 'embeddings' ? 'embeddings' : 'generation'} ${isName(model) ? model : ''}`
 
 /** The spans of a run by id. The last report of a span counts. */
 export function spansById({ spans }: Reported): Map<string, SpanEntry> {
@@ -66,11 +83,21 @@ export function rootOf(spans: Iterable<SpanEntry>): SpanEntry | null {
   return roots.reduce<SpanEntry | null>((first, one) => (first === null || isBefore(one, first) ? one : first), null)
 }
 
-/** The conversation that the earliest span with one names. */
-export function conversationOf(spans: Iterable<SpanEntry>): string | null {
-  let first: SpanEntry | null = null
-  for (const one of spans) if (one.conversation !== null && (first === null || isEarlier(one, first))) first = one
-  return first?.conversation ?? null
+/** The span of a batch that names the session of the run: the earliest of all spans with a conversation. */
+export function namesSession(
+  batch: readonly ReportedSpan[],
+  known: ReadonlyMap<string, SpanEntry>,
+  { session }: Reported,
+): { readonly n: number; readonly id: string } | null {
+  let first = known.values().find(({ n }) => n === session) ?? null
+  let named: { n: number; id: string } | null = null
+  for (const span of batch) {
+    const entry = entryOf(span)
+    if (span.conversation === undefined || (first !== null && !isEarlier(entry, first))) continue
+    first = entry
+    named = { n: span.n, id: span.conversation }
+  }
+  return named
 }
 
 const isEarlier = (a: SpanEntry, b: SpanEntry): boolean =>
@@ -81,21 +108,26 @@ function isBefore(a: SpanEntry, b: SpanEntry): boolean {
   return below === 0 ? isEarlier(a, b) : below < 0
 }
 
-/** The longest way from a model call up to the model call that contains it, in spans. */
+/** The longest way from a model call up to a model call that contains it, in spans. */
 const MAX_WAY = 64
 
 /**
- * The numbers of model calls that contain another model call: two instrumentations of one call both report its tokens.
- * A tool or an agent between them makes them two calls.
+ * The numbers of model calls that contain the same model call: two instrumentations of one call both report it. Only calls
+ * that have ended are compared, so that no later report makes the answer false. An outer call with tokens of another
+ * model, or with a tool or an agent between the two, is a call of its own.
  */
 export function wrappersOf(spans: ReadonlyMap<string, SpanEntry>): ReadonlySet<number> {
   const found = new Set<number>()
-  for (const { kind, parent } of spans.values()) {
-    if (kind !== 'model') continue
-    let above = parent === null ? undefined : spans.get(parent)
-    for (let way = 0; above?.kind === 'other' && way < MAX_WAY; way++)
-      above = above.parent === null ? undefined : spans.get(above.parent)
-    if (above?.kind === 'model') found.add(above.n)
+  const above = ({ parent }: SpanEntry) => (parent === null ? undefined : spans.get(parent))
+  for (const inner of spans.values()) {
+    if (inner.call === null || inner.tokens === 0) continue
+    let outer = above(inner)
+    for (let way = 0; outer !== undefined && way < MAX_WAY; way++) {
+      const isWrapper = outer.call !== null && (outer.tokens === 0 || outer.call === inner.call)
+      if (isWrapper) found.add(outer.n)
+      else if (outer.kind !== 'other') break
+      outer = above(outer)
+    }
   }
   return found
 }

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../../log/json.ts'
 import { nanosOf, reported } from '../usage.ts'
 import type { Attributes, OtlpSpan } from './otlp-span.ts'
-import type { SpanKind, SpanUsage } from './span.ts'
+import { MODEL_OPERATIONS, type ModelOperation, type SpanKind, type SpanUsage } from './span.ts'
+import { withCacheInInput } from './usage.ts'
 
 // The attributes that name operations, models, tools and tokens, by convention: OpenTelemetry GenAI
 // (github.com/open-telemetry/semantic-conventions-genai), OpenInference (github.com/Arize-ai/openinference) and the
@@ -40,6 +41,12 @@ export function kindOf(attributes: Attributes): SpanKind {
   return textIn(attributes, 'gen_ai.request.model', 'gen_ai.response.model') === null ? 'other' : 'model'
 }
 
+/** The operation of a model call. Conventions other than GenAI tell only embeddings apart. */
+export function operationOf(attributes: Attributes): ModelOperation {
+  const named = textIn(attributes, 'gen_ai.operation.name')
+  return MODEL_OPERATIONS.find((one) => one === named) ?? (isEmbedding(attributes) ? 'embeddings' : 'chat')
+}
+
 /** The model that answered, or else the requested one. */
 export const modelOf = (attributes: Attributes): string | null =>
   textIn(
@@ -57,7 +64,7 @@ export const callIdOf = (attributes: Attributes): string | null =>
 export const conversationOf = (attributes: Attributes): string | null =>
   textIn(attributes, 'gen_ai.conversation.id', 'session.id')
 
-/** The tokens and the reported cost of a model call. An embedding has no output. */
+/** The tokens and the reported cost of a model call. An embedding has no output. Input includes the tokens of the cache. */
 export function usageOf(attributes: Attributes): SpanUsage {
   const count = (...keys: readonly string[]) => reported(valueIn(attributes, keys))
   const output = count(
@@ -65,7 +72,7 @@ export function usageOf(attributes: Attributes): SpanUsage {
     ...['ai.usage.outputTokens', 'ai.usage.completionTokens'],
   )
   const nanoDollars = nanosOf(valueIn(attributes, ['gen_ai.usage.cost', 'llm.cost.total']))
-  return {
+  return withCacheInInput({
     input: count(
       ...['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt'],
       ...['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
@@ -80,12 +87,12 @@ export function usageOf(attributes: Attributes): SpanUsage {
       'llm.token_count.prompt_details.cache_write',
     ),
     cost: nanoDollars === null ? null : { nanoDollars },
-  }
+  })
 }
 
 const isEmbedding = (attributes: Attributes): boolean =>
   attributes['gen_ai.operation.name'] === 'embeddings' ||
-  attributes['openinference.span.kind'] === 'EMBEDDING' ||
+  textIn(attributes, 'openinference.span.kind')?.toUpperCase() === 'EMBEDDING' ||
   textIn(attributes, 'ai.operationId')?.endsWith('.doEmbed') === true
 
 /** Why an operation failed; null: it did not. A status "ok" of the program counts more than an `error.type`. */

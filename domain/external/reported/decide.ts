@@ -7,9 +7,10 @@ import type { ExternalDecisionBuilder } from '../decision-builder.ts'
 import type { Outcome } from '../outcome.ts'
 import { isReported, isRunOver } from '../state.ts'
 import { OTLP } from './backend.ts'
-import { conversationOf, entryOf, NO_SPANS, rootOf, spansById, wrappersOf } from './book.ts'
+import { entryOf, NO_SPANS, namesSession, rootOf, spansById, wrappersOf } from './book.ts'
 import { outputText } from './conventions.ts'
 import type { ReportedSpan, UnnumberedSpan } from './span.ts'
+import { boundedUsage, withUsage } from './usage.ts'
 
 /** The most spans of a run. Further ones are refused, so that a state stays small. */
 export const MAX_SPANS = 10_000
@@ -38,16 +39,18 @@ export function decideReport(
   for (const batch of batches(fresh(d, spans))) record(d, batch)
 }
 
-/** The spans that are not recorded yet, each with its number. */
+/** The spans that are not recorded yet, each with its number and with figures that the run can have. */
 function fresh(d: ExternalDecisionBuilder, spans: readonly UnnumberedSpan[]): ReportedSpan[] {
-  const { count, ...before } = d.state!.reported ?? NO_SPANS
-  const known = spansById({ ...before, count })
+  const before = d.state!.reported ?? NO_SPANS
+  const known = spansById(before)
   const news: ReportedSpan[] = []
-  let next = count
+  let [next, spent] = [before.count, before.spent]
   for (const span of spans) {
     const found = known.get(span.spanId)
     if (found === undefined ? next >= MAX_SPANS : found.endUs !== null || span.endUs === undefined) continue
-    const numbered = { ...span, n: found?.n ?? next++ }
+    const usage = span.usage && boundedUsage(span.usage, spent)
+    if (usage !== undefined) spent = withUsage(spent, usage)
+    const numbered = { ...span, ...(usage !== undefined && { usage }), n: found?.n ?? next++ }
     known.set(span.spanId, entryOf(numbered))
     news.push(numbered)
   }
@@ -71,12 +74,14 @@ function* batches(spans: readonly ReportedSpan[]): Generator<readonly ReportedSp
 }
 
 function record(d: ExternalDecisionBuilder, batch: readonly ReportedSpan[]): void {
-  const { reported: before = NO_SPANS, sessionId } = d.state!
+  const before = d.state!.reported ?? NO_SPANS
   const known = spansById(before)
+  const session = namesSession(batch, known, before)
   for (const span of batch) known.set(span.spanId, entryOf(span))
   const root = rootOf(known.values())
   const named = new Set(batch.map(({ n }) => n))
-  const wrappers = [...wrappersOf(known)].filter((n) => named.has(n) || !before.wrappers.includes(n))
+  const marked = new Set(before.wrappers)
+  const wrappers = [...wrappersOf(known)].filter((n) => named.has(n) || !marked.has(n))
   const isNewRoot = root !== null && root.n !== before.root
   const times = [...known.values()]
   d.emit('spans_reported', {
@@ -84,10 +89,9 @@ function record(d: ExternalDecisionBuilder, batch: readonly ReportedSpan[]): voi
     fromUs: times.reduce((first, { startUs }) => Math.min(first, startUs), Number.MAX_SAFE_INTEGER),
     ...(root !== null && { toUs: times.reduce((last, { endUs }) => Math.max(last, endUs ?? 0), 0) }),
     ...(isNewRoot && { root: root.n }),
+    ...(session !== null && { session }),
     ...(wrappers.length > 0 && { wrappers: wrappers.sort((a, b) => a - b) }),
   })
-  const conversation = conversationOf(known.values())
-  if (conversation !== null && conversation !== sessionId) d.emit('session_known', { sessionId: conversation })
   // A new root is in this batch: roots of earlier batches were compared before.
   const span = isNewRoot ? batch.find(({ n }) => n === root.n) : undefined
   if (span === undefined) return

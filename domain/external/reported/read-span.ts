@@ -3,9 +3,10 @@ import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
 import { cost } from '../../tree/money.ts'
 import type { Price } from '../../tree/spec.ts'
-import { callIdOf, conversationOf, errorOf, kindOf, modelOf, toolOf, usageOf } from './conventions.ts'
-import type { Attributes, OtlpSpan } from './otlp-span.ts'
+import { callIdOf, conversationOf, errorOf, kindOf, modelOf, operationOf, toolOf, usageOf } from './conventions.ts'
+import { type Attributes, idFault, type OtlpSpan } from './otlp-span.ts'
 import type { SpanUsage, UnnumberedSpan } from './span.ts'
+import { tokensOf } from './usage.ts'
 
 // Bounds of a stored span. `name` and `message`: UTF-8 bytes of each; `attributes`: how many; `bytes` and `eventBytes`: the
 // JSON of the attributes of a span, and of each of its events, together.
@@ -14,18 +15,22 @@ const BOUNDS = {
   ...{ events: 64, eventBytes: 16 * 1024 },
 } as const
 
-/** The latest time in µs: a `Date` and a JSON number represent it exactly. */
-const LATEST_US = 9_000_000_000_000_000n
+/** The first instant of 2015. An earlier time is from a clock that was never set. */
+const EARLIEST_NANO = 1_420_070_400_000_000_000n
 
-/** Figures above this are false, and sums over them would be inexact (usage.ts). */
-const MOST_TOKENS = 1e12
+/** How far the clock of a program may be ahead, in ms. */
+const AHEAD_MS = 3_600_000
 
 /** The trace of a span and the stored form of the span, or why the span is refused. */
 export type SpanRead = { readonly traceId: string; readonly span: UnnumberedSpan } | { readonly fault: string }
 
-/** Reads a span by the conventions. `price`: the known price of a model; null: unknown. */
-export function readSpan(given: OtlpSpan, price: (model: string) => Price | null): SpanRead {
-  const fault = faultOf(given)
+/**
+ * Reads a span by the conventions. Texts must not contain secrets: a cut could split one. `now`: when the span arrived, ms
+ * since the epoch. `price`: the known price of a model; null: unknown.
+ */
+export function readSpan(given: OtlpSpan, now: number, price: (model: string) => Price | null): SpanRead {
+  const latest = BigInt(now + AHEAD_MS) * 1_000_000n
+  const fault = idFault(given) ?? timeFault(given, latest)
   if (fault !== null) return { fault }
   const { attributes: all, startNano, endNano } = given
   const { attributes, dropped } = bounded(all, BOUNDS.bytes)
@@ -43,6 +48,7 @@ export function readSpan(given: OtlpSpan, price: (model: string) => Price | null
     ...(given.parentSpanId !== '' && isRemote(given) && { remote: true as const }),
     name: named(given.name),
     kind,
+    ...(kind === 'model' && { operation: operationOf(all) }),
     ...nameMember('service', given.service),
     ...nameMember('scope', given.scope),
     ...nameMember('conversation', conversationOf(all)),
@@ -59,7 +65,7 @@ export function readSpan(given: OtlpSpan, price: (model: string) => Price | null
     ...(events.length > 0 && {
       events: events.map((event) => ({
         name: named(event.name),
-        atUs: microseconds(event.atNano > LATEST_US * 1_000n ? startNano : event.atNano),
+        atUs: microseconds(event.atNano > latest ? startNano : event.atNano),
         ...(Object.keys(event.attributes).length > 0 && { attributes: event.attributes }),
       })),
     }),
@@ -68,16 +74,12 @@ export function readSpan(given: OtlpSpan, price: (model: string) => Price | null
   return { traceId: given.traceId, span: wellFormed(span) }
 }
 
-function faultOf({ traceId, spanId, parentSpanId, startNano, endNano }: OtlpSpan): string | null {
-  if (!isId(traceId, 32)) return 'its trace id is not 16 bytes other than zeros'
-  if (!isId(spanId, 16)) return 'its span id is not 8 bytes other than zeros'
-  if (parentSpanId !== '' && !isId(parentSpanId, 16)) return 'the span id of its parent is not 8 bytes other than zeros'
+function timeFault({ startNano, endNano }: OtlpSpan, latest: bigint): string | null {
   if (startNano <= 0n) return 'it has no start time'
-  if (startNano / 1_000n > LATEST_US || endNano / 1_000n > LATEST_US) return 'its time is after the year 2255'
+  if (startNano < EARLIEST_NANO) return 'it starts before 2015; set the clock of the program'
+  if (startNano > latest || endNano > latest) return 'its time is more than an hour ahead; set the clock of the program'
   return null
 }
-
-const isId = (id: string, digits: number): boolean => id.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(id)
 
 /** The flags of OTLP: bit 8 says that bit 9 is known, and bit 9 that the parent is in another process. */
 const isRemote = ({ flags }: OtlpSpan): boolean => (flags & 0x300) === 0x300
@@ -103,18 +105,12 @@ function bounded(attributes: Attributes, most: number): { attributes: JsonObject
   return { attributes: Object.fromEntries(fit), dropped: all.length - fit.length }
 }
 
-/** Drops impossible figures, and adds the cost by a known price where the span reports none. */
+/** Adds the cost by a known price where the span reports none. */
 function priced(usage: SpanUsage, price: Price | null): SpanUsage {
-  const { input, output, cacheRead, cacheWrite } = usage
-  if ([input, output, cacheRead, cacheWrite].some((count) => (count ?? 0) > MOST_TOKENS))
-    return { input: null, output: null, cacheRead: null, cacheWrite: null, cost: null }
-  if (usage.cost !== null && usage.cost.nanoDollars > 1e13) return { ...usage, cost: null }
+  const { input, output, ...cached } = tokensOf(usage)
   if (usage.cost !== null || price === null || input === null || output === null) return usage
-  const read = Math.min(cacheRead ?? 0, input)
-  const write = Math.min(cacheWrite ?? 0, input - read)
-  const tokens = { input: input - read - write, output, cacheRead: read, cacheWrite: write }
   try {
-    return { ...usage, cost: { nanoDollars: cost(tokens, price), priced: true } }
+    return { ...usage, cost: { nanoDollars: cost({ input, output, ...cached }, price), priced: true } }
   } catch (error) {
     if (error instanceof RangeError) return usage
     throw error

@@ -10,6 +10,13 @@ const spanId = z.string().regex(/^[0-9a-f]{16}$/)
 export const SPAN_KINDS = ['agent', 'model', 'tool', 'other'] as const
 export type SpanKind = (typeof SPAN_KINDS)[number]
 
+/** The operations of model calls, by their GenAI names. */
+export const MODEL_OPERATIONS = ['chat', 'text_completion', 'generate_content', 'embeddings'] as const
+export type ModelOperation = (typeof MODEL_OPERATIONS)[number]
+
+/** Programs may report a sentence in place of the name of a model, a tool or an error. */
+export const isName = (text: string | undefined): text is string => text !== undefined && /^[\w.:/-]{1,128}$/.test(text)
+
 /** The tokens of one model call. `input` includes the tokens of the cache. Null: the span does not report the count. */
 const SpanUsage = z.strictObject({
   input: count.nullable(),
@@ -35,6 +42,8 @@ export const ReportedSpan = z.strictObject({
   remote: z.literal(true).optional(),
   name: z.string(),
   kind: z.enum(SPAN_KINDS),
+  /** Only of a model call. */
+  operation: z.enum(MODEL_OPERATIONS).optional(),
   /** The resource's `service.name`. */
   service: text.optional(),
   /** The instrumentation that made the span. */

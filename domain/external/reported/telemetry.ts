@@ -1,6 +1,6 @@
 import { type Attributes, commonAttributes, type RunSpans, type Span, spanError } from '../../calls/telemetry.ts'
 import { spanIdOf } from '../../log/trace-ids.ts'
-import type { ReportedSpan, SpanKind } from './span.ts'
+import { isName, type ReportedSpan, type SpanKind } from './span.ts'
 
 const OPERATIONS: Readonly<Record<SpanKind, string | null>> = {
   agent: 'invoke_agent',
@@ -15,14 +15,18 @@ const OPENINFERENCE: Readonly<Record<SpanKind, string>> = {
   other: 'CHAIN',
 }
 
-/** Programs may report a sentence in place of a name. Without content a span has only names of this form. */
-const NAME = /^[\w.:/-]{1,128}$/
-
-/** A span with the event that recorded it. */
+/** The parts of a span that an export gives, with the event that recorded it. A run may have 10,000 of them. */
 export interface RecordedSpan {
-  readonly span: ReportedSpan
+  readonly span: Omit<ReportedSpan, 'attributes' | 'events'>
   readonly event: { readonly id: string; readonly stream: string; readonly revision: number; readonly erased: boolean }
 }
+
+/** The spans of an event. */
+export const recordedSpans = (
+  spans: readonly ReportedSpan[],
+  { id, stream, revision, erased }: RecordedSpan['event'],
+): RecordedSpan[] =>
+  spans.map(({ attributes: _, events: __, ...span }) => ({ span, event: { id, stream, revision, erased } }))
 
 /**
  * The spans of a reported run that have ended. Their ids derive from the run and the reported ids. A span without a
@@ -58,28 +62,35 @@ export function reportedSpans(
   })
 }
 
-const nameWithoutContent = ({ kind, tool, model }: ReportedSpan): string => {
-  const of = tool ?? model ?? ''
-  return [OPERATIONS[kind] ?? 'span', NAME.test(of) ? of : ''].join(' ').trim()
+const operationOf = ({ kind, operation }: RecordedSpan['span']): string | null => operation ?? OPERATIONS[kind]
+
+function nameWithoutContent(span: RecordedSpan['span']): string {
+  const of = span.tool ?? span.model
+  return [operationOf(span) ?? 'span', isName(of) ? of : ''].join(' ').trim()
 }
 
-function attributesOf({ kind, model, tool, error }: ReportedSpan, isWhole: boolean): Attributes {
-  const operation = OPERATIONS[kind]
-  const isShown = (name: string | undefined): name is string => name !== undefined && (isWhole || NAME.test(name))
+function attributesOf(span: RecordedSpan['span'], isWhole: boolean): Attributes {
+  const { kind, model, tool, error } = span
+  const operation = operationOf(span)
+  const isShown = (name: string | undefined): name is string => isName(name) || (isWhole && name !== undefined)
   return {
     ...(operation !== null && { 'gen_ai.operation.name': operation }),
-    'openinference.span.kind': OPENINFERENCE[kind],
+    'openinference.span.kind': span.operation === 'embeddings' ? 'EMBEDDING' : OPENINFERENCE[kind],
     ...(isShown(model) && { 'gen_ai.request.model': model, 'gen_ai.response.model': model }),
     ...(isShown(tool) && { 'gen_ai.tool.name': tool }),
     ...(error !== undefined && { 'error.type': isShown(error.type) ? error.type : 'error' }),
   }
 }
 
-function usageAttributes({ usage }: ReportedSpan): Attributes {
-  const { input = null, output = null, cacheRead = null, cost = null } = usage ?? {}
+function usageAttributes({ usage }: RecordedSpan['span']): Attributes {
+  const { input = null, output = null, cacheRead = null, cacheWrite = null, cost = null } = usage ?? {}
   return {
     ...(input !== null && { 'gen_ai.usage.input_tokens': input }),
     ...(cacheRead !== null && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
+    ...(cacheWrite !== null && {
+      'gen_ai.usage.cache_write.input_tokens': cacheWrite,
+      'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
+    }),
     ...(output !== null && { 'gen_ai.usage.output_tokens': output }),
     ...(cost !== null && {
       'keepup.cost.nano_dollars': cost.nanoDollars,

@@ -8,7 +8,7 @@ import { ExternalMailbox } from './mailbox.ts'
 /** The most mailboxes in memory. A trace usually arrives within seconds, in many reports. */
 const KEPT = 32
 
-/** Runs that programs report over OTLP: one run per trace. */
+/** Runs that programs report over OTLP: one run per sender and trace. */
 export class ReportedRuns {
   readonly #ports: StreamPorts
   /** The mailboxes of the runs, in the order of their last reports. */
@@ -19,11 +19,11 @@ export class ReportedRuns {
   }
 
   /**
-   * Records the spans of a trace that are new. Returns the number of spans that the run refuses, because it has too
+   * Records the spans of a trace that are new, in the run of the sender `by`. Returns the number of spans that the run refuses, because it has too
    * many. Resolves when the spans are durable; rejects with the errors of a mailbox.
    */
   async report(traceId: string, spans: readonly UnnumberedSpan[], by: Actor): Promise<number> {
-    const runId = reportedRunId(traceId)
+    const runId = reportedRunId(by.id, traceId)
     const mailbox = this.#mailbox(runId)
     const commandId = `${runId}.report#${base32(this.#ports.random.bytes(10))}`
     await mailbox.submit({ kind: 'report', traceId, spans }, { by, commandId }, { fact: false })

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import type { CauseRow, Database } from '../../engine/schema/database.ts'
 import { SUMS, sumOf, type UsageSum } from './usage.ts'
 
@@ -34,13 +35,14 @@ const NAMES: Record<CostGrouping, RawBuilder<string>> = {
   tool: sql`t.tool_name`,
 }
 
-/** The tools that a turn has called, each once. */
-const CALLED = sql`left join (select distinct agent_id, turn, tool_name from tool_calls) t
+/** The tools that a turn has called, each once. The calls of a reported run are in no turn, so no tool caused them. */
+const CALLED = sql`left join (select distinct c.agent_id, c.turn, c.tool_name from tool_calls c
+    join agents a on a.id = c.agent_id where coalesce(a.backend, '') <> ${OTLP}) t
   on t.agent_id = m.agent_id and t.turn = m.turn`
 
 /**
  * The cost of model calls by a criterion, of all runs or of one, for calls that ended at or after `since`. By tool, a
- * turn counts fully for every tool that it called.
+ * turn counts fully for every tool that it called, and a run that was reported over OTLP counts for none.
  */
 export async function costBy(
   db: Kysely<Database>,

@@ -33,7 +33,8 @@ export const NO_USAGE: UsageSum = {
   erased: 0,
 }
 
-const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+/** A sum of doubles: the drivers throw at an integer above 2^53, so false figures would stop the query for ever. */
+export const total = (column: string) => sql<number>`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`
 const lost = (value: string) =>
   sql<number>`coalesce(sum(case when status = 'lost' then ${sql.raw(value)} else 0 end), 0)`
 

@@ -187,6 +187,24 @@ test('a wait within a run repeats only the spans that are not taken', async () =
   expect(got[2]!.body).toBe(got[1]!.body)
 })
 
+test('a run that a person cancelled before its start is sent, and a reported run is not', async () => {
+  const { url, spans } = await collector()
+  const it = world({ url })
+  const { sending } = await it.start()
+  const drafts = [
+    { type: 'external_started', body: { backend: 'acp', request: { prompt: 'look' }, capabilities: [] } },
+    {
+      type: 'external_ended',
+      body: { outcome: 'cancelled', exit: null },
+      header: { actor: { kind: 'user' as const, id: 'ann' } },
+    },
+  ]
+  await it.append(textOf('reported'))
+  await it.log.append('external-unstarted', -1, new Sealer().batch('external-unstarted', NEW, drafts))
+  await it.handled(sending)
+  expect(spans().map(({ name }) => name)).toEqual(['invoke_agent acp'])
+})
+
 test('a body that is erased while the collector is away is not sent', async () => {
   const erased = Promise.withResolvers<void>()
   const { url, got, answer } = await collector(

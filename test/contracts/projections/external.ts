@@ -8,6 +8,8 @@ import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.t
 import { externalStream, reportedRunId } from '../../../domain/log/ids.ts'
 import { erase } from '../../../domain/stream/runtime/erasure/erase.ts'
 import { agedSubjects } from '../../../projections/access/queries.ts'
+import { costBy } from '../../../projections/agent/queries/cost.ts'
+import { runFigures } from '../../../projections/agent/queries/metrics.ts'
 import { showRun } from '../../../projections/agent/queries/run.ts'
 import { selectRuns } from '../../../projections/agent/queries/runs.ts'
 import { usageBy } from '../../../projections/agent/queries/usage.ts'
@@ -20,6 +22,8 @@ import { BEFORE } from '../../support/log/sealing.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { standing } from '../../support/time/standing-clock.ts'
 
+/** A time of a clock that was not set, in ns. */
+const EARLY = BigInt(Date.UTC(2016, 0, 1)) * 1_000_000n
 const ANN = { kind: 'user', id: 'ann' } as const
 const USAGE = {
   scope: 'run',
@@ -198,7 +202,7 @@ export function externalContract(kit: TablesKit): void {
           .selectFrom('model_calls')
           .select(['model', 'status', 'input', 'cache_read', 'output', 'nano_dollars', 'duration_ms', 'started_at'])
           .execute()
-      return { ...all, send, calls, id: reportedRunId(TRACE) }
+      return { ...all, reports, send, calls, id: reportedRunId(ANN.id, TRACE) }
     }
 
     it('has the times and figures of its spans, whatever the clock of the log says', async () => {
@@ -235,9 +239,56 @@ export function externalContract(kit: TablesKit): void {
       await send(otlpSpan(2, 1, { attributes: chat('m', 10, 5) }))
       const projector = await open()
       expect(await calls()).toHaveLength(1)
-      await send(otlpSpan(3, 2, { attributes: chat('inner', 10, 5) }))
+      await send(otlpSpan(3, 2, { attributes: chat('m', 11, 5) }))
       await projector.catchUp()
-      expect(await calls()).toMatchObject([{ model: 'inner' }])
+      expect(await calls()).toMatchObject([{ model: 'm', input: 11 }])
+    })
+
+    it('counts for no tool, and names of its program are no labels of metrics', async () => {
+      const { send, open, tables } = await traced()
+      await send(otlpSpan(1, null), otlpSpan(2, 1, { attributes: chat('m', 10, 5) }))
+      await send(otlpSpan(3, 1, { attributes: tool('search') }))
+      await open()
+      expect((await costBy(tables.db, 'tool', {})).rows).toMatchObject([
+        { name: '', sum: { calls: 1, nanoDollars: 20 } },
+      ])
+      expect(await runFigures(tables.db, [])).toMatchObject({
+        runs: [{ role: 'otlp', count: 1 }],
+        modelCalls: [{ model: 'm', reported: 1, input: 10, nanoDollars: 20 }],
+        toolCalls: [{ tool: 'otlp', outcome: 'succeeded', count: 1 }],
+      })
+    })
+
+    it('cannot stop sums with false figures', async () => {
+      const { send, open, tables } = await traced()
+      await send(...[1, 2, 3].map((n) => otlpSpan(n, null, { attributes: chat('m', 10, 5) })))
+      await open()
+      await tables.alter('update model_calls set nano_dollars = 9000000000000000, input = 9000000000000000')
+      expect((await costBy(tables.db, 'model', {})).total).toMatchObject({ input: 2.7e16, nanoDollars: 2.7e16 })
+      expect((await runFigures(tables.db, [])).modelCalls).toMatchObject([{ nanoDollars: 2.7e16 }])
+    })
+
+    it('belongs to its sender: the same trace of another one is another run', async () => {
+      const { send, reports, open, tables, id } = await traced()
+      await send(otlpSpan(1, null))
+      await reports.report(TRACE, [stored(otlpSpan(2, 1, { attributes: chat('m', 10, 5) }))], {
+        kind: 'user',
+        id: 'bob',
+      })
+      await open()
+      const runs = await tables.db.selectFrom('runs').select(['id', 'created_by']).orderBy('created_by').execute()
+      expect(runs).toEqual([
+        { id, created_by: 'user:ann' },
+        { id: reportedRunId('bob', TRACE), created_by: 'user:bob' },
+      ])
+    })
+
+    it('that a person closes ends at that time, by the clock of the log', async () => {
+      const { send, runs, open, lineage, id } = await traced()
+      await send(otlpSpan(2, 1))
+      await runs.ask(id, { kind: 'cancel', reason: 'enough' }, { by: ANN, commandId: 'c1' })
+      await open()
+      expect(await lineage()).toMatchObject({ status: 'failed', completed_at: '2026-01-18T00:00:00.000Z' })
     })
 
     it('has an unknown usage if a call reports none', async () => {
@@ -269,9 +320,28 @@ export function externalContract(kit: TablesKit): void {
       expect(await rebuilt()).toEqual(dump)
     })
 
+    it('without a root is kept from its last report, and an erasure leaves the spans after that', async () => {
+      const { ports, send, open, tables, id } = await traced()
+      const words = (n: number) => otlpSpan(n, 1, { attributes: { 'input.value': `private ${n}` } })
+      await send(words(2))
+      const projector = await open()
+      const which = { before: '2026-01-19T00:00:00.000Z', after: null, by: 'x', limit: 9 }
+      const [aged] = await agedSubjects(tables.db, 'external', which)
+      expect(aged).toMatchObject({ id, since: '2026-01-18T00:00:00.000Z', revision: 1 })
+      await send(words(3))
+      const what = { all: true, to: aged!.revision!, reason: 'too old' } as const
+      await erase(ports, external, externalStream(id), what, { by: ANN, commandId: 'e1' }, { forget: async () => {} })
+      await projector.catchUp()
+      const texts: string[] = []
+      for await (const page of ports.log.read(externalStream(id)))
+        texts.push(...page.map(({ body }) => Buffer.from(body ?? []).toString()))
+      const said = (n: number) => texts.some((text) => text.includes(`private ${n}`))
+      expect([said(2), said(3)]).toEqual([false, true])
+    })
+
     it('is kept by the clock of the log, which the clock of its program cannot change', async () => {
       const { send, open, tables, id } = await traced()
-      await send(otlpSpan(1, null, { startNano: 1_000_000n, endNano: 2_000_000n }))
+      await send(otlpSpan(1, null, { startNano: EARLY, endNano: EARLY + 1_000n }))
       await open()
       const aged = (before: string) => agedSubjects(tables.db, 'external', { before, after: null, by: 'x', limit: 9 })
       expect(await aged('2026-01-17T00:00:00.000Z')).toEqual([])

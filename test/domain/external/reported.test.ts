@@ -8,9 +8,10 @@ import { MAX_SPANS } from '../../../domain/external/reported/decide.ts'
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { readSpan } from '../../../domain/external/reported/read-span.ts'
 import type { UnnumberedSpan } from '../../../domain/external/reported/span.ts'
+import { recordedSpans, reportedSpans } from '../../../domain/external/reported/telemetry.ts'
 import { ExternalSpans } from '../../../domain/external/telemetry.ts'
 import { Run } from '../../support/external/decider.ts'
-import { chat, otlpSpan, spanId, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
+import { chat, NOW, otlpSpan, spanId, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
 import { property } from '../../support/property.ts'
 
 const report = (...spans: readonly OtlpSpan[]) =>
@@ -147,6 +148,30 @@ describe('two instrumentations of one model call', () => {
     }
   })
 
+  const outer = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
+  test.each([
+    ['the outer call has no tokens', outer, chat('inner', 10, 5), [2]],
+    ['the inner call has no tokens', chat('m', 10, 5), outer, []],
+    ['the models differ', chat('m', 10, 5), chat('n', 10, 5), []],
+    ['the operations differ', chat('m', 10, 5), { ...chat('m', 10, 0), 'gen_ai.operation.name': 'embeddings' }, []],
+    ['the models are sentences', chat('my model', 10, 5), chat('my model', 10, 5), [2]],
+  ])('if %s', (_, above, below, wrappers) => {
+    const spans = [otlpSpan(2, 1, { attributes: above }), otlpSpan(3, 2, { attributes: below })]
+    for (const order of [spans, spans.toReversed()]) {
+      const run = new Run()
+      for (const span of order) run.decide(report({ ...span, endNano: 0n }))
+      for (const span of order) run.decide(report(span))
+      expect(summaryOf(run).wrappers).toEqual(wrappers.map(spanId))
+    }
+  })
+
+  it('count once if there are three', () => {
+    const spans = [chat('m', 1, 1), outer, chat('m', 1, 1)].map((attributes, n) =>
+      otlpSpan(n + 2, n + 1, { attributes }),
+    )
+    expect(summaryOf(new Run(report(...spans))).wrappers).toEqual([2, 3].map(spanId))
+  })
+
   it('count twice with a tool or an agent between them', () => {
     const call = { attributes: chat('m', 10, 5) }
     const run = new Run(
@@ -163,6 +188,21 @@ test('a run has a bounded number of spans, and the first ones count', () => {
   expect(run.decide({ kind: 'report', traceId: TRACE, spans: spans.slice(-2) })).toEqual([])
 })
 
+test('figures with which a run would have more than any run can use are unknown', () => {
+  const most = { 'gen_ai.usage.cost': 6_000 }
+  const call = (tokens: number, more: object = {}) => ({ attributes: { ...chat('m', tokens, 0), ...more } })
+  const run = new Run(report(otlpSpan(2, 1, call(6e11, most)), otlpSpan(3, 1, call(6e11, most))))
+  run.decide(report(otlpSpan(4, 1, call(3e11)), otlpSpan(5, 1, call(3e11))))
+  const usages = run.events.flatMap((event) => (event.type === 'spans_reported' ? event.body.spans : []))
+  expect(usages.map(({ usage }) => [usage?.input, usage?.cost?.nanoDollars])).toEqual([
+    [6e11, 6e12],
+    [null, undefined],
+    [3e11, 3e11],
+    [null, undefined],
+  ])
+  expect(run.state!.reported!.spent).toEqual({ tokens: 9e11, nanoDollars: 6.3e12 })
+})
+
 test('a run of a process takes no spans, and a report starts no run without spans', () => {
   expect(new Run({ kind: 'report', traceId: TRACE, spans: [] }).events).toEqual([])
   const run = new Run({ kind: 'start', backend: 'fake', request: { prompt: 'go' }, capabilities: [] })
@@ -174,16 +214,21 @@ test('an erasure leaves the tree of spans with times and figures, without words'
   const run = new Run(
     report(
       otlpSpan(1, null, {
-        name: secret,
-        attributes: { ...chat('m', 10, 5), 'input.value': secret, 'gen_ai.conversation.id': 'c1' },
+        ...{ name: secret, service: secret, scope: secret },
+        attributes: {
+          ...{ ...chat('m', 10, 5), 'input.value': secret, 'gen_ai.conversation.id': secret, 'error.type': secret },
+        },
         events: [{ name: secret, atNano: 1n, attributes: {} }],
         status: { code: 2, message: secret },
       }),
     ),
   )
-  const event = run.events.find(({ type }) => type === 'spans_reported')!
+  const event = run.events.find((one) => one.type === 'spans_reported')!
   const residue = external.erasing.residue(event.type, event.body, event.bodyHash) as ExternalBodyOf<'spans_reported'>
   expect(JSON.stringify(residue)).not.toContain(secret)
+  expect(run.state!.sessionId).toBe(secret)
+  const named = { ...event.body, spans: [{ ...event.body.spans[0]!, kind: 'tool', model: secret, tool: secret }] }
+  expect(JSON.stringify(external.erasing.residue(event.type, named, ''))).not.toContain(secret)
   expect(residue.spans[0]).toMatchObject({
     n: 0,
     usage: { input: 10, output: 5 },
@@ -191,8 +236,9 @@ test('an erasure leaves the tree of spans with times and figures, without words'
     error: { type: 'error' },
   })
   const before = run.events.slice(0, 1).reduce(external.evolve, null as unknown as NonNullable<Run['state']>)
-  const folded = (body: unknown) => external.evolve(before, { ...event, body } as ExternalEvent).reported
-  expect(folded(residue)).toEqual(folded(event.body))
+  const folded = (body: unknown) => external.evolve(before, { ...event, body } as ExternalEvent)
+  expect(folded(residue).reported).toEqual(folded(event.body).reported)
+  expect(external.digest(folded(residue))).toBe(external.digest(folded(event.body)))
 })
 
 test('an export gives the spans with their own times and parents, below a span of the run', () => {
@@ -217,6 +263,27 @@ test('an export gives the spans with their own times and parents, below a span o
     [1, 1_003],
   ])
   expect(of(true)[2]!.name).toBe('what a person said')
+})
+
+test('an export names embeddings and caches, and needs no attributes of spans', () => {
+  const attributes = { 'gen_ai.operation.name': 'embeddings', 'gen_ai.request.model': 'm' }
+  const usage = { 'gen_ai.usage.input_tokens': 9, 'gen_ai.usage.cache_write.input_tokens': 4 }
+  const run = new Run(report(otlpSpan(2, 1, { attributes: { ...attributes, ...usage } })))
+  const event = run.events.find((one) => one.type === 'spans_reported')!
+  const whole = { ...event, id: 'e', stream: 's', erased: false }
+  const [recorded] = recordedSpans(event.body.spans, whole)
+  expect(Object.keys(recorded!.event)).toEqual(['id', 'stream', 'revision', 'erased'])
+  expect(recorded!.span).not.toHaveProperty('attributes')
+  const of = { runId: 'r', traceId: 't', parentSpanId: null, link: null, user: null, content: false }
+  expect(reportedSpans(of, [recorded!], new Set(), null)).toMatchObject([
+    {
+      name: 'embeddings m',
+      attributes: {
+        ...{ 'gen_ai.operation.name': 'embeddings', 'openinference.span.kind': 'EMBEDDING' },
+        ...{ 'gen_ai.usage.cache_write.input_tokens': 4, 'gen_ai.usage.cache_creation.input_tokens': 4 },
+      },
+    },
+  ])
 })
 
 describe('conventions', () => {
@@ -246,6 +313,14 @@ describe('conventions', () => {
       },
       [9, 2, 4, 1],
     ],
+    [
+      'GenAI with a cache that the input does not include',
+      {
+        ...{ 'gen_ai.usage.input_tokens': 9, 'gen_ai.usage.output_tokens': 2 },
+        ...{ 'gen_ai.usage.cache_read.input_tokens': 40, 'gen_ai.usage.cache_creation.input_tokens': 1 },
+      },
+      [50, 2, 40, 1],
+    ],
     ['OpenInference', { 'llm.token_count.prompt': 9, 'llm.token_count.completion': 2 }, [9, 2, null, null]],
     ['AI SDK', { 'ai.usage.promptTokens': 9, 'ai.usage.completionTokens': 2 }, [9, 2, null, null]],
     [
@@ -272,9 +347,15 @@ describe('a span', () => {
     ['a short span id', { spanId: 'abc' }, /span id/],
     ['a parent of zeros', { parentSpanId: '0'.repeat(16) }, /parent/],
     ['no start', { startNano: 0n }, /start time/],
-    ['an end after all times', { endNano: 2n ** 64n - 1n }, /2255/],
+    ['a start before 2015', { startNano: 1n, endNano: 1_790_000_000_000_000_000n }, /2015/],
+    ['an end more than an hour ahead', { endNano: BigInt(NOW + 3_600_001) * 1_000_000n }, /hour ahead/],
+    [
+      'an open start more than an hour ahead',
+      { startNano: BigInt(NOW + 3_600_001) * 1_000_000n, endNano: 0n },
+      /ahead/,
+    ],
   ])('with %s is refused', (_, more, fault) =>
-    expect(readSpan(otlpSpan(1, null, more), () => null)).toMatchObject({ fault: expect.stringMatching(fault) }),
+    expect(readSpan(otlpSpan(1, null, more), NOW, () => null)).toMatchObject({ fault: expect.stringMatching(fault) }),
   )
 
   it('with too many attributes keeps the first ones, counts the others, and is read by all of them', () => {

@@ -10,11 +10,14 @@ export const spanId = (n: number): string => n.toString(16).padStart(16, '0')
 
 const START = 1_790_000_000_000_000_000n
 
+/** When the spans of a test arrive, in ms. */
+export const NOW = Number(START / 1_000_000n) + 60_000
+
 /** A span of one second that begins `n` ms after the others. */
 export const otlpSpan = (n: number, parent: number | null, more: Partial<OtlpSpan> = {}): OtlpSpan => ({
   ...{ traceId: TRACE, spanId: spanId(n), parentSpanId: parent === null ? '' : spanId(parent), flags: 1 },
   ...{ name: `span ${n}`, attributes: {}, events: [], status: { code: 0, message: '' }, dropped: 0 },
-  ...{ service: 'shop', scope: 'tests' },
+  ...{ service: 'shop', instance: '', scope: 'tests' },
   startNano: START + BigInt(n) * 1_000_000n,
   endNano: START + BigInt(n) * 1_000_000n + 1_000_000_000n,
   ...more,
@@ -36,7 +39,7 @@ export const PRICE: Price = {
 
 /** The stored form of a span. */
 export function stored(span: OtlpSpan, price: Price | null = PRICE): UnnumberedSpan {
-  const read = readSpan(span, () => price)
+  const read = readSpan(span, NOW, () => price)
   if ('fault' in read) throw new Error(read.fault)
   return read.span
 }
