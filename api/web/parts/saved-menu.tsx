@@ -23,16 +23,18 @@ interface SavedMenuProps<T> {
   readonly saved: Signal<readonly Saved<T>[]>
   /** The value to save now. */
   readonly present: () => T
+  /** Why the present value cannot be saved. Null or absent: it can. */
+  readonly problem?: string | null
   readonly onOpen: (value: T) => void
 }
 
 /** A menu that saves the present value under a name, opens a saved one and removes it. */
-export function SavedMenu<T>({ label, end = false, saved, present, onOpen }: SavedMenuProps<T>) {
+export function SavedMenu<T>({ label, end = false, saved, present, problem = null, onOpen }: SavedMenuProps<T>) {
   const input = useRef<HTMLInputElement>(null)
   const without = (name: string) => saved.value.filter((one) => one.name !== name)
   const save = () => {
     const name = input.current!.value.trim()
-    if (name === '') return
+    if (name === '' || problem !== null) return
     saved.value = [...without(name), { name, value: present() }].sort((a, b) => (a.name < b.name ? -1 : 1))
     input.current!.value = ''
   }
@@ -68,10 +70,11 @@ export function SavedMenu<T>({ label, end = false, saved, present, onOpen }: Sav
             save()
           }}
         />
-        <button type="button" onClick={save}>
+        <button type="button" onClick={save} disabled={problem !== null}>
           Save
         </button>
       </span>
+      {problem !== null && <span class="quiet">{problem}</span>}
     </Menu>
   )
 }
