@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Refused } from '../../../api/http/answers.ts'
 import type { AskView } from '../../../api/operations/approvals/schemas.ts'
 import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
+import { namesOf, resultText, toEach } from '../../../api/web/runs/bulk.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
 import { byTask, costOf, tally } from '../../../api/web/runs/groups.ts'
 
@@ -62,8 +64,49 @@ describe('a list that is looked up again', () => {
     expect(prependPage(runs(), runs('9', '8'))).toEqual([])
   })
 
+  it('keeps them when a run that a filter lets through since ends its first page', () => {
+    expect(prependPage(runs('9', '8', '5b'), runs('9', '8', '5', '4'))).toEqual(runs('9', '8', '5b', '5', '4'))
+  })
+
   it('takes out a run that a filter lets through no more', () => {
     expect(prependPage(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
+  })
+})
+
+describe('a command for several runs', () => {
+  const ids = ['a', 'b', 'c', 'd']
+  const textOf = (error: unknown) => (error as Error).message
+  const refused = (code: string) => new Refused({ code, status: 400, detail: code })
+
+  it('goes on after a fault, and says which runs took it', async () => {
+    const command = async (id: string) => {
+      if (id === 'b') throw new Error('no')
+    }
+    const result = await toEach({ ids, command, textOf, isStopped: () => false })
+    expect(result).toEqual({ done: ['a', 'c', 'd'], faults: [['b', 'no']], stopped: null })
+    expect(resultText(result, 4, 'forked')).toBe('3 of 4 runs forked. b: no. These runs stay chosen.')
+  })
+
+  it('ends at the first refusal for lack of a right, and where a person stops it', async () => {
+    const sent: string[] = []
+    const command = async (id: string) => {
+      sent.push(id)
+      if (id === 'b') throw refused('FORBIDDEN')
+    }
+    const forbidden = await toEach({ ids, command, textOf, isStopped: () => false })
+    expect(sent).toEqual(['a', 'b'])
+    expect(resultText(forbidden, 4, 'forked')).toContain('2 not tried, as the right is missing.')
+    const stopped = await toEach({ ids: ['a', 'c', 'd'], command, textOf, isStopped: (tried) => tried === 1 })
+    expect(stopped).toEqual({ done: ['a'], faults: [], stopped: 'person' })
+    expect(resultText(stopped, 3, 'forked')).toBe('1 of 3 runs forked. 2 not tried. These runs stay chosen.')
+  })
+
+  it('names ten faults at most, and five runs', () => {
+    const faults = Array.from({ length: 12 }, (_, n) => [String(n), 'no'] as const)
+    const text = resultText({ done: [], faults, stopped: null }, 12, 'forked')
+    expect([text.match(/: no/g)?.length, text.includes('and 2 more faults')]).toEqual([10, true])
+    const runs = ids.concat('e', 'f', 'g').map((runId) => ({ runId, task: `do ${runId}` }))
+    expect(namesOf(runs)).toBe('“do a” (a), “do b” (b), “do c” (c), “do d” (d), “do e” (e) and 2 more')
   })
 })
 
