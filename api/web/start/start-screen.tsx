@@ -19,7 +19,7 @@ import type { RecordedSettings } from './recorded-settings.ts'
 import { settingsFrom } from './run-again.ts'
 import { ToolRules } from './tool-rules.tsx'
 
-const templates = savedUnder('keepup-templates', (found): found is Draft => typeof found === 'object' && found !== null)
+const templates = savedUnder('templates', (found): found is Draft => typeof found === 'object' && found !== null)
 
 /** The tools that a run can have. The server connects to MCP servers for this, which can take long. */
 async function askTools(): Promise<Tools> {

@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Refused } from '../../../api/http/answers.ts'
 import type { AskView } from '../../../api/operations/approvals/schemas.ts'
+import type { Run } from '../../../api/operations/runs/schemas.ts'
 import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
+import { type Side, summaryRows } from '../../../api/web/compare/summary-rows.ts'
+import { forgetSaved, SavedList } from '../../../api/web/parts/saved-list.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
 import { namesOf, resultText, toEach } from '../../../api/web/runs/bulk.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
@@ -183,5 +186,87 @@ describe('work that changes ask for', () => {
     throttle.request()
     await vi.advanceTimersByTimeAsync(1_000)
     expect(done).toBe(0)
+  })
+})
+
+describe('a list that a browser saves', () => {
+  class Store extends Map<string, string> {
+    isFull = false
+    readonly getItem = (key: string) => this.get(key) ?? null
+    readonly key = (n: number) => [...this.keys()][n] ?? null
+    readonly removeItem = (key: string) => void this.delete(key)
+    get length(): number {
+      return this.size
+    }
+    setItem(key: string, text: string): void {
+      if (this.isFull) throw new Error('full')
+      this.set(key, text)
+    }
+  }
+  const isText = (found: unknown): found is string => typeof found === 'string'
+  const listOf = (store: Store, person: string) => new SavedList('views', isText, store, () => person)
+  const names = (list: SavedList<string>) => list.items.value.map(({ name }) => name)
+
+  it('loses nothing that another tab saved', () => {
+    const store = new Store()
+    const [one, other] = [listOf(store, 'ada'), listOf(store, 'ada')]
+    one.put('a', '1')
+    expect(names(other)).toEqual(['a'])
+    one.put('b', '2')
+    other.put('c', '3')
+    one.reload()
+    expect(names(one)).toEqual(['a', 'b', 'c'])
+    other.remove('a')
+    one.reload()
+    expect(names(one)).toEqual(['b', 'c'])
+  })
+
+  it('is that of one person, and is removed with the session of this person', () => {
+    const store = new Store()
+    const [ada, adaB] = [listOf(store, 'ada'), listOf(store, 'ada b')]
+    ada.put('a', '1')
+    adaB.put('b', '2')
+    forgetSaved('ada', store)
+    ada.reload()
+    expect([names(ada), names(adaB)]).toEqual([[], ['b']])
+  })
+
+  it('keeps its values where the storage is full, and ignores unusable ones', () => {
+    const store = new Store()
+    const list = listOf(store, 'ada')
+    list.put('a', '1')
+    store.isFull = true
+    expect(() => list.put('b', '2')).toThrow('full')
+    expect(names(list)).toEqual(['a'])
+    store.set('keepup-saved ada views', '{')
+    list.reload()
+    expect(names(list)).toEqual([])
+  })
+})
+
+describe('the summary of two runs', () => {
+  const change = (...paths: string[]) => paths.map((path) => ({ path, change: 'modified' as const }))
+  const side = (files: Side['files'], nanoDollars: number | null = 1): Side => ({
+    files,
+    run: { ...{ task: 't', createdAt: '', updatedAt: '' }, total: { nanoDollars, toolCalls: 0 } } as unknown as Run,
+  })
+  const likeness = (title: string, ...sides: Parameters<typeof summaryRows>) =>
+    summaryRows(...sides).find((row) => row.title === title)!.likeness
+  const many = Array.from({ length: 20 }, (_, n) => `f${n}`)
+
+  it.each([
+    ['the same contents', change('f'), change('f'), change('other'), 'same'],
+    ['other contents', change('f'), change('f'), change('f'), 'differs'],
+    ['contents that could not be compared', change('f'), change('f'), null, 'unknown'],
+    ['other files behind the first ones', change(...many, 'x'), change(...many, 'y'), [], 'differs'],
+    ['files that could not be read', { fault: 'gone' }, { fault: 'gone' }, null, 'unknown'],
+    ['no versions of files', null, null, null, 'unknown'],
+  ] as const)('says of %s whether they differ', (_, a, b, between, expected) => {
+    expect(likeness('Files', side(a), side(b), between)).toBe(expected)
+  })
+
+  it('does not call costs the same that are not known', () => {
+    expect(likeness('Cost', side(null, null), side(null, null), null)).toBe('unknown')
+    expect(likeness('Cost', side(null, 1), side(null, 2), null)).toBe('differs')
   })
 })
