@@ -135,7 +135,13 @@ export function RunsScreen() {
           row={(index) => {
             const line = lines[index]!
             if (line.run === undefined)
-              return <GroupHead group={line.group} onToggle={() => setOpenTasks(toggled(openTasks, line.group.task))} />
+              return (
+                <GroupHead
+                  group={line.group}
+                  isWhole={model.isWhole}
+                  onToggle={() => setOpenTasks(toggled(openTasks, line.group.task))}
+                />
+              )
             const { run, inside } = line
             return (
               <RunListItem

@@ -5,11 +5,12 @@ import type { AskView } from '../../../api/operations/approvals/schemas.ts'
 import type { Run } from '../../../api/operations/runs/schemas.ts'
 import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
 import { type Side, summaryRows } from '../../../api/web/compare/summary-rows.ts'
+import { waysTo } from '../../../api/web/habits/equivalent-commands.ts'
 import { forgetSaved, SavedList } from '../../../api/web/parts/saved-list.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
 import { namesOf, resultText, toEach } from '../../../api/web/runs/bulk.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
-import { byTask, costOf, tally } from '../../../api/web/runs/groups.ts'
+import { byTask, costText, tally } from '../../../api/web/runs/groups.ts'
 
 // Lists of the page that grow and change while a person looks at them.
 
@@ -143,7 +144,11 @@ describe('runs grouped by task', () => {
 
   it('are counted by their status, and their costs are added', () => {
     expect(tally(['failed', 'done', 'done'])).toBe('2 done, 1 failed')
-    expect(costOf([run('1', 'a', 5), run('2', 'a', 7)])).toBe(12)
+    const costs = (...costs: (number | null)[]) =>
+      costText(costs.map((cost, n) => ({ ...run(String(n), 'a'), total: { nanoDollars: cost } as never })))
+    expect(costs(5e7, 7e7)).toBe('$0.1200')
+    expect(costs(5e7, null)).toBe('at least $0.0500')
+    expect(costs(null, null)).toBe('?')
   })
 })
 
@@ -268,5 +273,13 @@ describe('the summary of two runs', () => {
   it('does not call costs the same that are not known', () => {
     expect(likeness('Cost', side(null, null), side(null, null), null)).toBe('unknown')
     expect(likeness('Cost', side(null, 1), side(null, 2), null)).toBe('differs')
+  })
+})
+
+describe('the commands for a list of runs', () => {
+  it.each(['waiting=people', 'error=MODEL_FAILED'])('leave out keepup where it has no option for %s', (filter) => {
+    const ways = waysTo(new URL(`http://127.0.0.1:7433/?role=coder&${filter}`))
+    expect([ways.keepup, ways.curl.includes(filter)]).toEqual([null, true])
+    expect(waysTo(new URL('http://127.0.0.1:7433/?role=coder')).keepup).toBe('keepup runs list --role coder')
   })
 })
