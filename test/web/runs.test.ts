@@ -177,11 +177,19 @@ describe('the list as a person arranges it', () => {
     await actions.getByRole('button', { name: 'Export' }).click()
     expect((await download).suggestedFilename()).toBe('runs.keepup-pack.tar')
     await actions.getByRole('button', { name: 'Fork' }).click()
+    expect(await actions.innerText()).toContain('Fork 2 runs at their ends: “fail together”')
+    expect(await actions.innerText()).toContain('The forks of 2 ended runs wait for an input.')
     await actions.getByRole('button', { name: 'Fork them' }).click()
     await expect.poll(() => page.getByText('2 runs forked.').count()).toBe(1)
-    const { runs } = await served.ask<{ runs: { runId: string; source: { agentId: string } | null }[] }>(
-      ...(['GET', '/v1/runs?text=fail%20together'] as const),
-    )
+    interface Listed {
+      readonly source: { readonly agentId: string } | null
+      readonly waiting: readonly { readonly for: string }[]
+    }
+    const { runs } = await served.ask<{ runs: Listed[] }>('GET', '/v1/runs?text=fail%20together')
+    expect(runs.filter(({ source }) => source !== null).map(({ waiting }) => waiting.map((one) => one.for))).toEqual([
+      ['input'],
+      ['input'],
+    ])
     expect(runs.flatMap(({ source }) => source?.agentId ?? []).sort()).toEqual(ids.sort())
     await page.goto(`${served.url}/?text=fail together`)
     await expect.poll(() => page.getByText('fork at step').count()).toBe(2)
@@ -195,7 +203,13 @@ describe('the list as a person arranges it', () => {
     await served.open(page, '/?text=write ')
     await page.getByLabel('Choose write together').check()
     await page.getByLabel('Choose write apart').check()
-    await page.goto(`${served.url}/?text=write together`)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    expect(new URL(page.url()).pathname).toBe('/')
+    await page.getByRole('searchbox').fill('write together')
+    await page.getByRole('searchbox').press('Enter')
+    await expect.poll(() => tasks(page)).toEqual(['write together'])
+    expect(await page.getByLabel('Choose write together').isChecked()).toBe(false)
     await page.getByLabel('Choose write together').check()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'End them' }).click()

@@ -14,11 +14,19 @@ import { RestoreForm } from './restore-form.tsx'
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
 type Form = 'input' | 'fork' | 'restore' | 'cancel' | 'hold' | null
 
+interface RunActionsProps {
+  readonly detail: Detail
+  readonly step: number | null
+  readonly canHold: boolean
+  readonly canRunAgain: boolean
+}
+
 /**
  * The commands that a person can give to a run. `step`: the step at the page's position; null: the root agent has none
  * there. `canHold`: whether the person may set a hold.
+ * `canRunAgain`: whether the person may read the settings of the run and start another one.
  */
-export function RunActions({ detail, step, canHold }: { detail: Detail; step: number | null; canHold: boolean }) {
+export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsProps) {
   const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
@@ -70,9 +78,11 @@ export function RunActions({ detail, step, canHold }: { detail: Detail; step: nu
         )}
         {commands && openButton('input', 'Say (i)')}
         {!ungoverned && openButton('fork', 'Fork (f)')}
-        <a class="button" href={`/start?from=${encodeURIComponent(runId)}`}>
-          Run again
-        </a>
+        {canRunAgain && (
+          <a class="button" href={`/start?from=${encodeURIComponent(runId)}`}>
+            Run again
+          </a>
+        )}
         {workspace !== null && openButton('restore', 'Restore')}
         <button type="button" onClick={exported}>
           Export

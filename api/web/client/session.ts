@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { LoginRefusal } from '../../http/sessions/login-routes.ts'
+import { forgetSaved } from '../parts/saved-list.ts'
 
 /** The script's half of a session. The other half is a cookie that scripts cannot read. */
 interface Kept {
@@ -62,11 +63,12 @@ export async function signInWithKey(key: string): Promise<void> {
   else sessionRefusal.value = body.detail ?? `the server answered ${answer.status}`
 }
 
-/** Ends this session on the server. Rejects if the server does not answer, because the session then goes on. */
+/** Ends this session on the server, and removes what this browser saved for the person. Rejects if the server does not answer, because the session then goes on. */
 export async function signOut(): Promise<void> {
   const key = session.value?.key ?? ''
   const answer = await fetch('/v1/session', { method: 'DELETE', headers: { 'keepup-session': key } })
   if (!answer.ok && answer.status !== 401) throw new Error(`the server answered ${answer.status}`)
+  forgetSaved(person(), localStorage)
   expired(key)
 }
 

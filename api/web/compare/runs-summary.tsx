@@ -1,59 +1,47 @@
 import type { ComponentChildren } from 'preact'
-import { dollars } from '../../cli/output/units.ts'
 import { take } from '../../http/answers.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { api } from '../client/api.ts'
-import { short, span } from '../parts/format.ts'
+import { api, errorText } from '../client/api.ts'
+import { short } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
+import { type Changed, type Side, summaryRows } from './summary-rows.ts'
 
-/** The most files of a run that the summary lists. */
-const MOST_FILES = 12
-const SIGNS = { added: '+', modified: '±', deleted: '-' } as const
-
-interface Side {
-  readonly run: Run
-  /** The files that the run changed, such as `+ notes.md`. Null: no version of its files is kept. */
-  readonly files: readonly string[] | null
+/** The files that differ between two points such as `agent:3`. Null: one of them has no version of its files. */
+async function filesBetween(id: string, a: string, b: string): Promise<Changed> {
+  const query = { a, b, only: 'files' as const }
+  const { files } = await take(api.v1.runs[':id'].diff.$get({ param: { id }, query }))
+  return files?.changes ?? null
 }
 
 async function sideOf(id: string): Promise<Side> {
-  const param = { id }
-  const { run } = await take(api.v1.runs[':id'].$get({ param }))
+  const { run } = await take(api.v1.runs[':id'].$get({ param: { id } }))
   if (run.workspace === null || run.ungoverned) return { run, files: null }
-  const query = { a: `${run.agentId}:0`, b: `${run.agentId}:${run.step}`, only: 'files' as const }
-  const { files } = await take(api.v1.runs[':id'].diff.$get({ param, query })).catch(() => ({ files: null }))
-  return { run, files: files?.changes.map(({ path, change }) => `${SIGNS[change]} ${path}`) ?? null }
+  const files = await filesBetween(id, `${run.agentId}:0`, `${run.agentId}:${run.step}`).catch((error: unknown) => ({
+    fault: errorText(error),
+  }))
+  return { run, files }
 }
 
-const ROWS: readonly (readonly [title: string, text: (side: Side) => string])[] = [
-  ['Task', ({ run }) => run.task ?? '–'],
-  ['Role', ({ run }) => run.role ?? run.backend ?? 'none'],
-  ['Model', ({ run }) => run.model ?? '–'],
-  ['Cost', ({ run }) => dollars(run.total.nanoDollars)],
-  ['Time', ({ run }) => span(Date.parse(run.updatedAt) - Date.parse(run.createdAt))],
-  ['Turns, calls', ({ run }) => `${run.turn}, ${run.total.toolCalls}`],
-  ['Result', ({ run }) => run.error?.message || (run.summary ?? run.partialOutput ?? '–')],
-  ['Files', ({ files }) => filesText(files)],
-]
-
-function filesText(files: Side['files']): string {
-  if (files === null) return '–'
-  if (files.length === 0) return 'none changed'
-  const more = files.length - MOST_FILES
-  return [...files.slice(0, MOST_FILES), ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
+async function summaryOf(a: string, b: string) {
+  const sides = await Promise.all([sideOf(a), sideOf(b)])
+  const [first, second] = sides.map(({ run }) => `${run.agentId}:${run.step}`) as [string, string]
+  const isComparable = sides.every(({ files }) => files !== null && !('fault' in files))
+  // Without this answer the row of files is unknown.
+  const between = isComparable ? await filesBetween(a, first, second).catch(() => null) : null
+  return { sides, rows: summaryRows(sides[0], sides[1], between) }
 }
 
-/** Two runs side by side: task, model, cost, time, turns, result and files. Rows that differ are marked. */
+/** Two runs side by side: task, model, cost, time, turns, result and files. Rows that differ or cannot be compared are marked. */
 export function RunsSummary({ a, b }: { a: string; b: string }) {
-  const found = useLoaded(`${a} ${b}`, () => Promise.all([sideOf(a), sideOf(b)]))
+  const found = useLoaded(`${a} ${b}`, () => summaryOf(a, b))
   // The comparison below shows the same fault.
   if (found !== null && 'fault' in found) return null
   return (
     <Loaded of={found}>
-      {(sides) => (
+      {({ sides, rows }) => (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
         <section class="summary" tabIndex={0} aria-label="Both runs">
           <table>
@@ -71,16 +59,16 @@ export function RunsSummary({ a, b }: { a: string; b: string }) {
               </tr>
             </thead>
             <tbody>
-              {ROWS.map(([title, text]) => {
-                const [first, second] = [text(sides[0]), text(sides[1])]
-                return (
-                  <tr key={title} class={first === second ? 'same' : 'differs'}>
-                    <th scope="row">{title}</th>
-                    <Cell>{first}</Cell>
-                    <Cell>{second}</Cell>
-                  </tr>
-                )
-              })}
+              {rows.map(({ title, texts, likeness }) => (
+                <tr key={title} class={likeness}>
+                  <th scope="row">
+                    {title}
+                    {likeness === 'unknown' && <span class="quiet"> (not comparable)</span>}
+                  </th>
+                  <Cell>{texts[0]}</Cell>
+                  <Cell>{texts[1]}</Cell>
+                </tr>
+              ))}
             </tbody>
           </table>
         </section>

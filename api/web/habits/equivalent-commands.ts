@@ -70,7 +70,8 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
         : { keepup: 'keepup call getProofStatus', curl: get('/v1/proof/status') }
     default:
       return {
-        keepup: `keepup runs list${options(query, RUNS)}`,
+        // The command has no options for these filters, so it would list other runs.
+        keepup: query.get('waiting') || query.get('error') ? null : `keepup runs list${options(query, RUNS)}`,
         curl: get(`/v1/runs${part(query, [...RUNS, 'waiting', 'error'])}`),
       }
   }

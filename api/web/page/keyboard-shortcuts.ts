@@ -11,6 +11,10 @@ const writes = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(?:checkbox|radio|button|submit)$/.test(target.type))
 
+/** Whether Enter has a meaning of its own on this element. */
+export const takesEnter = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('a,button,input,select,textarea,summary,label,[role=button]') !== null
+
 const nameOf = (event: Pick<KeyboardEvent, 'key' | 'shiftKey'>): string =>
   event.shiftKey && event.key.length > 1 ? `Shift+${event.key}` : event.key
 

@@ -6,7 +6,14 @@ import { effect, type Signal, signal } from '@preact/signals'
  */
 export function stored<T>(place: string, read: (found: unknown) => T): Signal<T> {
   const value = signal(read(parsed(localStorage.getItem(place))))
-  effect(() => localStorage.setItem(place, JSON.stringify(value.value)))
+  effect(() => {
+    const text = JSON.stringify(value.value)
+    try {
+      localStorage.setItem(place, text)
+    } catch {
+      // The storage is full or switched off: the value lasts as long as the tab.
+    }
+  })
   return value
 }
 

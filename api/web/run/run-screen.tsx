@@ -74,6 +74,7 @@ export function RunScreen({ runId }: { runId: string }) {
         runId={runId}
         step={agentId === runId ? (agent.outline.steps[place] ?? null) : null}
         canHold={rights?.has('runs.erase') ?? false}
+        canRunAgain={(rights?.has('runs.start') && rights.has('bodies.read')) ?? false}
       />
       {[...faults].map((fault) => (
         <p key={fault} class="fault" role="alert">
@@ -126,9 +127,10 @@ interface HeadProps {
   /** The root agent's step at the position. Null: the page shows another agent. */
   readonly step: number | null
   readonly canHold: boolean
+  readonly canRunAgain: boolean
 }
 
-function RunHead({ detail, runId, step, canHold }: HeadProps) {
+function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
   if (detail === null) return <h1 class="bar">{runId}</h1>
   const { run } = detail
   const { source } = run
@@ -155,7 +157,7 @@ function RunHead({ detail, runId, step, canHold }: HeadProps) {
       {!run.ungoverned && (
         <a href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>Compare</a>
       )}
-      <RunActions detail={detail} step={step} canHold={canHold} />
+      <RunActions detail={detail} step={step} canHold={canHold} canRunAgain={canRunAgain} />
     </div>
   )
 }

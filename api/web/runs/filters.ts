@@ -17,14 +17,18 @@ export function peopleFirst<T extends { readonly runId: string }>(waiting: reado
   return [...waiting, ...all.filter((run) => !first.has(run.runId))]
 }
 
-/** Puts a fresh page before the known runs that follow it. Returns only the page if its last run is not known. */
+/**
+ * Puts a fresh page before the known runs that follow it. Returns only the page if none of its runs is known. A run at
+ * its end may be new: one that a filter lets through since.
+ */
 export function prependPage<T extends { readonly runId: string }>(
   fresh: readonly T[],
   known: readonly T[],
 ): readonly T[] {
-  const last = fresh.at(-1)?.runId
-  const at = last === undefined ? -1 : known.findIndex((run) => run.runId === last)
-  return at < 0 ? fresh : [...fresh, ...known.slice(at + 1)]
+  const places = new Map(known.map(({ runId }, place) => [runId, place]))
+  const last = fresh.findLast(({ runId }) => places.has(runId))
+  if (last === undefined) return fresh
+  return [...fresh, ...known.slice(places.get(last.runId)! + 1)]
 }
 
 /** The most urgent reason why a run waits for a person. Null: none. */

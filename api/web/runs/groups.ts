@@ -1,3 +1,4 @@
+import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 
 type Grouped = Pick<Run, 'runId' | 'task' | 'total'>
@@ -30,9 +31,13 @@ export function byTask<R extends Grouped>(
   })
 }
 
-/** The sum of the costs of runs, in nano-dollars. */
-export const costOf = (runs: readonly Grouped[]): number =>
-  runs.reduce((sum, { total }) => sum + (total.nanoDollars ?? 0), 0)
+/** The sum of the costs of runs: `$0.0300`, `at least $0.0300` if a cost is unknown, or `?` if all are. */
+export function costText(runs: readonly Grouped[]): string {
+  const known = runs.flatMap(({ total }) => total.nanoDollars ?? [])
+  const sum = known.reduce((sum, one) => sum + one, 0)
+  if (known.length === runs.length) return dollars(sum)
+  return known.length === 0 ? dollars(null) : `at least ${dollars(sum)}`
+}
 
 /** `3 done, 1 failed`: the count of each word, the most frequent first. */
 export const tally = (words: readonly string[]): string =>

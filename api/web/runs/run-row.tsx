@@ -1,10 +1,9 @@
-import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { countText } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { type Column, widths } from './columns.tsx'
 import { askOf } from './filters.ts'
-import { costOf, type Group, tally } from './groups.ts'
+import { costText, type Group, tally } from './groups.ts'
 import { StatusMark, standing } from './status-mark.tsx'
 
 const ASKS: Readonly<Record<string, string>> = {
@@ -79,8 +78,15 @@ export function RunHeads(props: { columns: readonly Column[]; all: boolean; onAl
   )
 }
 
+interface GroupHeadProps {
+  readonly group: Group
+  /** Whether all runs of the list are loaded. Otherwise the group can have further ones. */
+  readonly isWhole: boolean
+  readonly onToggle: () => void
+}
+
 /** The head of the runs of one task. */
-export function GroupHead({ group, onToggle }: { group: Group; onToggle: () => void }) {
+export function GroupHead({ group, isWhole, onToggle }: GroupHeadProps) {
   const { task, runs, open } = group
   return (
     <button type="button" class="run-group plain" aria-expanded={open} onClick={onToggle}>
@@ -89,7 +95,8 @@ export function GroupHead({ group, onToggle }: { group: Group; onToggle: () => v
         <bdi>{shown(task)}</bdi>
       </span>
       <span class="quiet">
-        {countText(runs.length, 'run')}: {tally(runs.map(standing))} · {dollars(costOf(runs))}
+        {countText(runs.length, 'run')}: {tally(runs.map(standing))} · {costText(runs)}
+        {isWhole ? '' : ' · of the loaded runs'}
       </span>
     </button>
   )

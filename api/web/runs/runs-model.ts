@@ -29,7 +29,7 @@ export class RunsModel {
   #first: readonly Run[] = []
   #known: readonly Run[] = []
   #next: string | null = null
-  #reading: Promise<void> | null = null
+  #reading: Promise<boolean> | null = null
   #over = false
 
   constructor(filters: Filters) {
@@ -37,8 +37,9 @@ export class RunsModel {
     void this.refresh()
   }
 
+  /** Whether all runs that match are loaded. */
   get isWhole(): boolean {
-    return this.#next === null
+    return this.state.value === 'ready' && this.#next === null
   }
 
   /** Reloads the newest runs and the waiting ones. Keeps the pages that a person has loaded by scrolling. */
@@ -66,29 +67,31 @@ export class RunsModel {
     this.#throttle.request()
   }
 
-  /** Loads the next page. Calls during a load wait for that load. */
-  more(): Promise<void> {
+  /** Loads the next page. Calls during a load wait for that load. False: it failed. */
+  more(): Promise<boolean> {
     this.#reading ??= this.#readMore().finally(() => {
       this.#reading = null
     })
     return this.#reading
   }
 
-  /** All runs that match the filters. Ends early at a fault, or when the list is closed. */
-  async all(): Promise<readonly Run[]> {
-    while (this.#next !== null && !this.#over && this.fault.value === '') await this.more()
-    return this.runs.value
+  /** All runs that match the filters. Null: they could not be loaded, or the list was closed meanwhile. */
+  async all(): Promise<readonly Run[] | null> {
+    while (this.#next !== null && !this.#over) if (!(await this.more())) return null
+    return this.isWhole && !this.#over ? this.runs.value : null
   }
 
-  async #readMore(): Promise<void> {
-    if (this.#next === null) return
+  async #readMore(): Promise<boolean> {
+    if (this.#next === null) return true
     try {
       const page = await this.#page({ limit: String(PAGE), after: this.#next })
       this.#known = [...this.#known, ...page.runs]
       this.#next = page.next
       this.#show()
+      return true
     } catch (error) {
       this.fault.value = errorText(error)
+      return false
     }
   }
 

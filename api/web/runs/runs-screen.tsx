@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Run } from '../../operations/runs/schemas.ts'
+import { lastOutcome } from '../actions/command.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { listen } from '../client/feed.ts'
-import { useKeys } from '../page/keyboard-shortcuts.ts'
+import { takesEnter, useKeys } from '../page/keyboard-shortcuts.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
@@ -18,6 +19,7 @@ import { RunsModel } from './runs-model.ts'
 import { ViewsMenu } from './saved-views.tsx'
 
 const ROW = 52
+const NO_CHOICE = { of: '', ids: new Set<string>() }
 
 /** A copy of a set with a value added, or removed if the set has it. */
 function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
@@ -43,7 +45,10 @@ export function RunsScreen() {
   const runs = model.runs.value
   const selected = query.value.get('run')
   const [openTasks, setOpenTasks] = useState<ReadonlySet<string>>(new Set())
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  // Other filters show other runs, so that a choice ends with its filters.
+  const [choice, setChoice] = useState<{ readonly of: string; readonly ids: ReadonlySet<string> }>(NO_CHOICE)
+  const chosen = choice.of === same ? choice.ids : NO_CHOICE.ids
+  const setChosen = (ids: Iterable<string>) => setChoice({ of: same, ids: new Set(ids) })
   const grouped = query.value.get('group') === 'task'
   const isOpen = (task: string, group: readonly Run[]) =>
     openTasks.has(task) || group.some(({ runId }) => runId === selected)
@@ -52,11 +57,12 @@ export function RunsScreen() {
   // Commands apply only to runs that the list has loaded.
   const chosenRuns = runs.filter(({ runId }) => chosen.has(runId))
   const choose = (runId: string) => setChosen(toggled(chosen, runId))
-  const isAll = runs.length > 0 && chosenRuns.length === runs.length
+  const isAll = model.isWhole && runs.length > 0 && chosenRuns.length === runs.length
   const chooseAll = async () => {
-    if (isAll) return setChosen(new Set())
+    if (isAll) return setChosen([])
     const all = await model.all()
-    setChosen(new Set(all.map(({ runId }) => runId)))
+    if (all !== null) setChosen(all.map(({ runId }) => runId))
+    else lastOutcome.value = { ok: false, text: 'Not all runs could be loaded, so none is chosen. Try again.' }
   }
   const names = chosenColumns()
   const columns = COLUMNS.filter(({ name }) => names.includes(name))
@@ -73,10 +79,7 @@ export function RunsScreen() {
     k: () => move(-1),
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
-    Enter: (event) =>
-      selected !== null && !(event.target instanceof HTMLElement && event.target.closest('a,button'))
-        ? go(`/runs/${selected}`)
-        : false,
+    Enter: ({ target }) => (selected !== null && !takesEnter(target) ? go(`/runs/${selected}`) : false),
     x: () => (selected === null ? false : choose(selected)),
     '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   })
@@ -118,7 +121,7 @@ export function RunsScreen() {
         </p>
       ))}
       <CommandOutcome />
-      {chosenRuns.length > 0 && <BulkActions runs={chosenRuns} onDone={() => setChosen(new Set())} />}
+      {chosenRuns.length > 0 && <BulkActions key={same} runs={chosenRuns} onChoose={setChosen} />}
       {!isEmpty && <RunHeads columns={columns} all={isAll} onAll={chooseAll} />}
       {isEmpty ? (
         <Empty filtered={Object.keys(filters).length > 0} />
@@ -132,7 +135,13 @@ export function RunsScreen() {
           row={(index) => {
             const line = lines[index]!
             if (line.run === undefined)
-              return <GroupHead group={line.group} onToggle={() => setOpenTasks(toggled(openTasks, line.group.task))} />
+              return (
+                <GroupHead
+                  group={line.group}
+                  isWhole={model.isWhole}
+                  onToggle={() => setOpenTasks(toggled(openTasks, line.group.task))}
+                />
+              )
             const { run, inside } = line
             return (
               <RunListItem

@@ -4,7 +4,7 @@ import { chosenColumns } from './columns.tsx'
 import { filtersIn } from './filters.ts'
 
 /** The queries of the list's URL: filters, groups and columns. */
-const views = savedUnder('keepup-views', (found): found is string => typeof found === 'string')
+const views = savedUnder('views', (found): found is string => typeof found === 'string')
 
 function present(): string {
   const group = query.value.get('group')

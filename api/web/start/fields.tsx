@@ -5,6 +5,7 @@ import type { AgentKind } from '../../operations/external/schemas.ts'
 import type { Models } from '../../operations/models/schemas.ts'
 import { OWN_AGENT } from '../../operations/runs/own-agent.ts'
 import { shown } from '../parts/shown.ts'
+import { DECIMAL, WHOLE } from './draft.ts'
 
 interface AgentFieldProps {
   readonly agents: readonly AgentKind[]
@@ -15,12 +16,14 @@ interface AgentFieldProps {
 /** The kind of agent. The list shows why a kind cannot be used. */
 export function AgentField({ agents, agent, onChange }: AgentFieldProps) {
   const others = agents.filter(({ kind }) => kind !== OWN_AGENT)
-  if (others.length === 0) return null
+  const isListed = agent === '' || others.some(({ kind }) => kind === agent)
+  if (others.length === 0 && isListed) return null
   return (
     <label>
       Agent
       <select name="agent" value={agent} onChange={(event) => onChange(event.currentTarget.value)}>
         <option value="">keepup’s own</option>
+        {!isListed && <option value={agent}>{shown(agent)}: not available</option>}
         {others.map(({ kind, installed, problem }) => (
           <option key={kind} value={kind} disabled={!installed}>
             {shown(kind)}: ungoverned{problem === null ? '' : `; ${shown(problem)}`}
@@ -36,6 +39,11 @@ export const RoleField = ({ roles, role }: { roles: readonly Role[]; role: strin
     Role
     <select id="role" name="role">
       <option value="">none</option>
+      {role !== undefined && !roles.some(({ name }) => name === role) && (
+        <option value={role} selected>
+          {shown(role)}: not available
+        </option>
+      )}
       {roles.map(({ name, definition }) => (
         <option key={name} value={name} selected={name === role}>
           {shown(name)}: {shown(definition.goal)}
@@ -120,7 +128,7 @@ export const NumberField = ({ name, label, value, placeholder, decimal = false }
       name={name}
       class="narrow"
       inputMode={decimal ? 'decimal' : 'numeric'}
-      pattern={decimal ? '(?=.*[1-9])[0-9]{1,9}([.][0-9]{1,9})?' : '0*[1-9][0-9]{0,14}'}
+      pattern={decimal ? DECIMAL : WHOLE}
       title={decimal ? 'a number above 0, such as 1 or 0.25' : 'a whole number above 0'}
       defaultValue={value}
       placeholder={placeholder}

@@ -1,7 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { asOne, take } from '../../http/answers.ts'
 import type { Tools } from '../../operations/definitions/schemas.ts'
+import type { AgentKind } from '../../operations/external/schemas.ts'
 import { OWN_AGENT } from '../../operations/runs/own-agent.ts'
+import type { StartRunInput } from '../../operations/runs/start-schemas.ts'
 import { busy, run } from '../actions/command.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { api } from '../client/api.ts'
@@ -10,12 +12,14 @@ import { go, query } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'
 import { Loaded, type Loading, useLoaded } from '../parts/loaded.tsx'
 import { SavedMenu, savedUnder } from '../parts/saved-menu.tsx'
-import { type Draft, draftIn, requestOf, ruleField } from './draft.ts'
+import { type Draft, draftIn, draftOf, requestOf, ruleField } from './draft.ts'
 import { AgentField, ModelField, NumberField, RoleField, WorkspaceField } from './fields.tsx'
-import { draftFrom } from './run-again.ts'
+import { NO_SETTINGS, RecordedNotes } from './recorded-notes.tsx'
+import type { RecordedSettings } from './recorded-settings.ts'
+import { settingsFrom } from './run-again.ts'
 import { ToolRules } from './tool-rules.tsx'
 
-const templates = savedUnder('keepup-templates', (found): found is Draft => typeof found === 'object' && found !== null)
+const templates = savedUnder('templates', (found): found is Draft => typeof found === 'object' && found !== null)
 
 /** The tools that a run can have. The server connects to MCP servers for this, which can take long. */
 async function askTools(): Promise<Tools> {
@@ -23,39 +27,66 @@ async function askTools(): Promise<Tools> {
   return { tools: tools.filter(({ control }) => !control), faults }
 }
 
-/** The choices of the form, and its first draft. */
-async function offered(from: string | null, tools: Promise<Tools>) {
-  const [{ roles }, { models }, { runs }] = await Promise.all([
+/** The folders of the last runs. Empty for a person who may not list runs: the log would record the refusal. */
+async function lastFolders(): Promise<string[]> {
+  const { rights } = await take(api.v1.access.me.$get({}))
+  if (!rights.includes('runs.read')) return []
+  const { runs } = await take(api.v1.runs.$get({ query: { limit: '100' } }))
+  return [...new Set(runs.flatMap(({ workspace }) => workspace ?? []))]
+}
+
+/** The choices of the form, and the settings of the run that `from` names. */
+async function offered(from: string | null) {
+  const [{ roles }, { models }, workspaces] = await Promise.all([
     take(api.v1.roles.$get()),
     take(api.v1.models.$get()),
-    take(api.v1.runs.$get({ query: { limit: '100' } })),
+    lastFolders(),
   ])
-  const workspaces = [...new Set(runs.flatMap(({ workspace }) => workspace ?? []))]
-  const draft: Draft = from === null ? {} : await draftFrom(from, namesOf((await tools).tools), roles)
-  return { roles, models, workspaces, draft }
+  const settings: RecordedSettings = from === null ? NO_SETTINGS : await settingsFrom(from, roles)
+  return { roles, models, workspaces, settings }
 }
 type Offered = Awaited<ReturnType<typeof offered>> & { readonly tools: Loading<Tools> }
 
-const namesOf = (tools: Tools['tools']): string[] => tools.map(({ name }) => name)
+/** The names of the listed tools. Null: the list is not loaded. */
+const namesOf = (tools: Loading<Tools>): string[] | null =>
+  tools !== null && 'value' in tools ? tools.value.tools.map(({ name }) => name) : null
 
 /** Starts a run, from an empty form, a template, or the settings of the run that `from` of the URL names. */
 export function StartScreen() {
   useTitle('Start a run')
   const from = query.value.get('from')
-  const [asked] = useState(askTools)
-  const tools = useLoaded('tools', () => asked)
-  const found = useLoaded(from ?? '', () => offered(from, asked))
+  const [round, setRound] = useState(0)
+  const tools = useLoaded('tools', askTools, round)
+  const found = useLoaded(from ?? '', () => offered(from), round)
+  const failed = [tools, found].some((loading) => loading !== null && 'fault' in loading)
   return (
     <div class="screen">
-      <Loaded of={found}>{(offer) => <StartForm key={from} offer={{ ...offer, tools }} />}</Loaded>
+      <Loaded of={found}>
+        {(offer) => {
+          const form = <StartForm key={from} offer={{ ...offer, tools }} />
+          // The draft of a run has a rule for each listed tool.
+          return from === null ? form : <Loaded of={tools}>{() => form}</Loaded>
+        }}
+      </Loaded>
+      {failed && (
+        <button type="button" onClick={() => setRound(round + 1)}>
+          Load the lists again
+        </button>
+      )}
     </div>
   )
 }
 
 function StartForm({ offer }: { offer: Offered }) {
   const form = useRef<HTMLFormElement>(null)
-  const [{ draft, round }, setDraft] = useState({ draft: offer.draft, round: 0 })
-  const load = (draft: Draft) => setDraft({ draft, round: round + 1 })
+  const [{ draft, settings, round }, setFilled] = useState(() => {
+    const draft = offer.settings === NO_SETTINGS ? {} : draftOf(offer.settings.request, namesOf(offer.tools) ?? [])
+    return { draft: draft as Draft, settings: offer.settings, round: 0 }
+  })
+  const agents = useLoaded('agents', () => take(api.v1.agents.$get()))
+  const load = (draft: Draft) => setFilled({ draft, settings: NO_SETTINGS, round: round + 1 })
+  // The form lacks the fields of a list that is not loaded, and the template would lack them too.
+  const isLoading = [offer.tools, agents].some((list) => list === null || 'fault' in list)
   return (
     <>
       <div class="bar">
@@ -63,7 +94,14 @@ function StartForm({ offer }: { offer: Offered }) {
         <SavedMenu
           label="Templates"
           saved={templates}
-          present={() => draftIn(new FormData(form.current!))}
+          present={() => settingsIn(form.current!)}
+          problem={
+            isLoading
+              ? 'The lists of tools and agents are not loaded.'
+              : settings === NO_SETTINGS
+                ? null
+                : 'A template cannot contain the further settings of a run. Clear the form first.'
+          }
           onOpen={load}
         />
         <button type="button" onClick={() => load({})}>
@@ -71,23 +109,31 @@ function StartForm({ offer }: { offer: Offered }) {
         </button>
       </div>
       <CommandOutcome />
-      <Fields key={round} {...{ offer, draft }} form={form} />
+      <Fields key={round} {...{ offer, agents, draft, settings }} form={form} />
     </>
   )
 }
 
+/** The draft of a form without its task, which stays out of the browser's storage. */
+function settingsIn(form: HTMLFormElement): Draft {
+  const { task: _, ...settings } = draftIn(new FormData(form))
+  return settings
+}
+
 interface FieldsProps {
   readonly offer: Offered
+  readonly agents: Loading<{ readonly agents: readonly AgentKind[] }>
   readonly draft: Draft
+  readonly settings: RecordedSettings
   readonly form: { current: HTMLFormElement | null }
 }
 
-function Fields({ offer, draft, form }: FieldsProps) {
+function Fields({ offer, agents, draft, settings, form }: FieldsProps) {
   const [agent, setAgent] = useState(draft.agent ?? '')
-  const agents = useLoaded('agents', () => take(api.v1.agents.$get()))
-  const tools = offer.tools !== null && 'value' in offer.tools ? offer.tools.value.tools : null
+  const listed = namesOf(offer.tools)
+  const base = settings.request
   // Without the list of tools the request would lack the rules of the draft.
-  const lacksRules = tools === null && Object.keys(draft).some((name) => name.startsWith(ruleField('')))
+  const lacksRules = listed === null && Object.keys(draft).some((name) => name.startsWith(ruleField('')))
   const task = useRef<HTMLTextAreaElement>(null)
   const isOwn = agent === '' || agent === OWN_AGENT
   const checkTask = () =>
@@ -95,7 +141,7 @@ function Fields({ offer, draft, form }: FieldsProps) {
   const start = async (event: Event) => {
     event.preventDefault()
     const filled = { ...draftIn(new FormData(form.current!)), ...(isOwn ? {} : { agent }) }
-    const json = requestOf(filled, namesOf(tools ?? []), person())
+    const json = requestOf(filled, listed ?? [], person(), base)
     await run('Started.', async () => {
       const { runId } = await take(api.v1.runs.$post({ header: asOne(), json }))
       go(`/runs/${runId}`)
@@ -138,7 +184,7 @@ function Fields({ offer, draft, form }: FieldsProps) {
       </fieldset>
       {isOwn && (
         <>
-          <Loaded of={offer.tools}>{({ tools, faults }) => <ToolRules {...{ tools, faults, draft }} />}</Loaded>
+          <Loaded of={offer.tools}>{({ tools, faults }) => <ToolRules {...{ tools, faults, draft, base }} />}</Loaded>
           <label>
             Secrets, by name
             <input
@@ -152,6 +198,11 @@ function Fields({ offer, draft, form }: FieldsProps) {
             Other agents below it
             <select name="delegation">
               <option value="">as the settings say</option>
+              {draft.delegation === 'base' && (
+                <option value="base" selected>
+                  as in that run: {limitsText(base.delegation)}
+                </option>
+              )}
               <option value="none" selected={draft.delegation === 'none'}>
                 none: it starts no others
               </option>
@@ -163,9 +214,13 @@ function Fields({ offer, draft, form }: FieldsProps) {
           </label>
         </>
       )}
+      <RecordedNotes {...{ settings, draft, listed: listed ?? [] }} agent={isOwn ? undefined : agent} />
       <button type="submit" class="main" disabled={busy.value || lacksRules} onClick={checkTask}>
         Start
       </button>
     </form>
   )
 }
+
+const limitsText = (limits: StartRunInput['delegation']): string =>
+  typeof limits === 'object' ? `${limits.agents} agents, ${limits.maxDepth} deep` : ''

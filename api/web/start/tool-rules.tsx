@@ -1,6 +1,8 @@
+import { covers } from '../../../domain/calls/tools/tool-patterns.ts'
 import type { Tools } from '../../operations/definitions/schemas.ts'
+import type { StartRunInput } from '../../operations/runs/start-schemas.ts'
 import { shown } from '../parts/shown.ts'
-import { type Draft, ruleField, TOOL_RULES } from './draft.ts'
+import { type Draft, keptPatterns, ruleField, TOOL_RULES, toolsOf } from './draft.ts'
 
 const WORDS: Readonly<Record<(typeof TOOL_RULES)[number], string>> = {
   asks: 'asks a person at each call',
@@ -8,29 +10,48 @@ const WORDS: Readonly<Record<(typeof TOOL_RULES)[number], string>> = {
   withheld: 'not offered',
 }
 
-/** A rule for each tool that the run can have, and the reasons why others are missing. */
-export const ToolRules = ({ tools, faults, draft }: Tools & { draft: Draft }) => (
-  <details class="tool-rules">
-    <summary>Tools and approvals</summary>
-    {faults.map((fault) => (
-      <p key={fault} class="fault">
-        {shown(fault)}
-      </p>
-    ))}
-    {tools.map(({ name, description, effect }) => (
-      <label key={name} title={shown(description)}>
-        <span>
-          <bdi>{shown(name)}</bdi> <span class="quiet">{effect}</span>
-        </span>
-        <select name={ruleField(name)}>
-          <option value="">as its mode says</option>
-          {TOOL_RULES.map((rule) => (
-            <option key={rule} value={rule} selected={draft[ruleField(name)] === rule}>
-              {WORDS[rule]}
-            </option>
-          ))}
-        </select>
-      </label>
-    ))}
-  </details>
-)
+/**
+ * A rule for each tool that the run can have, and the reasons why others are missing. A pattern of `base` that asks for
+ * approval stays in force, so the tools that it covers cannot go back to the rule of the mode.
+ */
+export function ToolRules({ tools, faults, draft, base }: Tools & { draft: Draft; base: StartRunInput }) {
+  const names = toolsOf(
+    draft,
+    tools.map(({ name }) => name),
+    base,
+  )
+  const patterns = keptPatterns(base, names)
+  return (
+    <details class="tool-rules">
+      <summary>Tools and approvals</summary>
+      {faults.map((fault) => (
+        <p key={fault} class="fault">
+          {shown(fault)}
+        </p>
+      ))}
+      {names.map((name) => {
+        const tool = tools.find((one) => one.name === name)
+        return (
+          <label key={name} title={shown(tool?.description ?? '')}>
+            <span>
+              <bdi>{shown(name)}</bdi>{' '}
+              {tool === undefined ? (
+                <span class="bad">tool not available</span>
+              ) : (
+                <span class="quiet">{tool.effect}</span>
+              )}
+            </span>
+            <select name={ruleField(name)}>
+              {!covers(patterns, name) && <option value="">as its mode says</option>}
+              {TOOL_RULES.map((rule) => (
+                <option key={rule} value={rule} selected={draft[ruleField(name)] === rule}>
+                  {WORDS[rule]}
+                </option>
+              ))}
+            </select>
+          </label>
+        )
+      })}
+    </details>
+  )
+}

@@ -1,10 +1,16 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Refused } from '../../../api/http/answers.ts'
 import type { AskView } from '../../../api/operations/approvals/schemas.ts'
+import type { Run } from '../../../api/operations/runs/schemas.ts'
 import { askKey, inPlace } from '../../../api/web/actions/open-questions.ts'
+import { type Side, summaryRows } from '../../../api/web/compare/summary-rows.ts'
+import { waysTo } from '../../../api/web/habits/equivalent-commands.ts'
+import { forgetSaved, SavedList } from '../../../api/web/parts/saved-list.ts'
 import { Throttle } from '../../../api/web/parts/throttle.ts'
+import { namesOf, resultText, toEach } from '../../../api/web/runs/bulk.ts'
 import { prependPage } from '../../../api/web/runs/filters.ts'
-import { byTask, costOf, tally } from '../../../api/web/runs/groups.ts'
+import { byTask, costText, tally } from '../../../api/web/runs/groups.ts'
 
 // Lists of the page that grow and change while a person looks at them.
 
@@ -62,8 +68,49 @@ describe('a list that is looked up again', () => {
     expect(prependPage(runs(), runs('9', '8'))).toEqual([])
   })
 
+  it('keeps them when a run that a filter lets through since ends its first page', () => {
+    expect(prependPage(runs('9', '8', '5b'), runs('9', '8', '5', '4'))).toEqual(runs('9', '8', '5b', '5', '4'))
+  })
+
   it('takes out a run that a filter lets through no more', () => {
     expect(prependPage(runs('9', '7', '6'), runs('9', '8', '7', '6', '5'))).toEqual(runs('9', '7', '6', '5'))
+  })
+})
+
+describe('a command for several runs', () => {
+  const ids = ['a', 'b', 'c', 'd']
+  const textOf = (error: unknown) => (error as Error).message
+  const refused = (code: string) => new Refused({ code, status: 400, detail: code })
+
+  it('goes on after a fault, and says which runs took it', async () => {
+    const command = async (id: string) => {
+      if (id === 'b') throw new Error('no')
+    }
+    const result = await toEach({ ids, command, textOf, isStopped: () => false })
+    expect(result).toEqual({ done: ['a', 'c', 'd'], faults: [['b', 'no']], stopped: null })
+    expect(resultText(result, 4, 'forked')).toBe('3 of 4 runs forked. b: no. These runs stay chosen.')
+  })
+
+  it('ends at the first refusal for lack of a right, and where a person stops it', async () => {
+    const sent: string[] = []
+    const command = async (id: string) => {
+      sent.push(id)
+      if (id === 'b') throw refused('FORBIDDEN')
+    }
+    const forbidden = await toEach({ ids, command, textOf, isStopped: () => false })
+    expect(sent).toEqual(['a', 'b'])
+    expect(resultText(forbidden, 4, 'forked')).toContain('2 not tried, as the right is missing.')
+    const stopped = await toEach({ ids: ['a', 'c', 'd'], command, textOf, isStopped: (tried) => tried === 1 })
+    expect(stopped).toEqual({ done: ['a'], faults: [], stopped: 'person' })
+    expect(resultText(stopped, 3, 'forked')).toBe('1 of 3 runs forked. 2 not tried. These runs stay chosen.')
+  })
+
+  it('names ten faults at most, and five runs', () => {
+    const faults = Array.from({ length: 12 }, (_, n) => [String(n), 'no'] as const)
+    const text = resultText({ done: [], faults, stopped: null }, 12, 'forked')
+    expect([text.match(/: no/g)?.length, text.includes('and 2 more faults')]).toEqual([10, true])
+    const runs = ids.concat('e', 'f', 'g').map((runId) => ({ runId, task: `do ${runId}` }))
+    expect(namesOf(runs)).toBe('“do a” (a), “do b” (b), “do c” (c), “do d” (d), “do e” (e) and 2 more')
   })
 })
 
@@ -97,7 +144,11 @@ describe('runs grouped by task', () => {
 
   it('are counted by their status, and their costs are added', () => {
     expect(tally(['failed', 'done', 'done'])).toBe('2 done, 1 failed')
-    expect(costOf([run('1', 'a', 5), run('2', 'a', 7)])).toBe(12)
+    const costs = (...costs: (number | null)[]) =>
+      costText(costs.map((cost, n) => ({ ...run(String(n), 'a'), total: { nanoDollars: cost } as never })))
+    expect(costs(5e7, 7e7)).toBe('$0.1200')
+    expect(costs(5e7, null)).toBe('at least $0.0500')
+    expect(costs(null, null)).toBe('?')
   })
 })
 
@@ -140,5 +191,95 @@ describe('work that changes ask for', () => {
     throttle.request()
     await vi.advanceTimersByTimeAsync(1_000)
     expect(done).toBe(0)
+  })
+})
+
+describe('a list that a browser saves', () => {
+  class Store extends Map<string, string> {
+    isFull = false
+    readonly getItem = (key: string) => this.get(key) ?? null
+    readonly key = (n: number) => [...this.keys()][n] ?? null
+    readonly removeItem = (key: string) => void this.delete(key)
+    get length(): number {
+      return this.size
+    }
+    setItem(key: string, text: string): void {
+      if (this.isFull) throw new Error('full')
+      this.set(key, text)
+    }
+  }
+  const isText = (found: unknown): found is string => typeof found === 'string'
+  const listOf = (store: Store, person: string) => new SavedList('views', isText, store, () => person)
+  const names = (list: SavedList<string>) => list.items.value.map(({ name }) => name)
+
+  it('loses nothing that another tab saved', () => {
+    const store = new Store()
+    const [one, other] = [listOf(store, 'ada'), listOf(store, 'ada')]
+    one.put('a', '1')
+    expect(names(other)).toEqual(['a'])
+    one.put('b', '2')
+    other.put('c', '3')
+    one.reload()
+    expect(names(one)).toEqual(['a', 'b', 'c'])
+    other.remove('a')
+    one.reload()
+    expect(names(one)).toEqual(['b', 'c'])
+  })
+
+  it('is that of one person, and is removed with the session of this person', () => {
+    const store = new Store()
+    const [ada, adaB] = [listOf(store, 'ada'), listOf(store, 'ada b')]
+    ada.put('a', '1')
+    adaB.put('b', '2')
+    forgetSaved('ada', store)
+    ada.reload()
+    expect([names(ada), names(adaB)]).toEqual([[], ['b']])
+  })
+
+  it('keeps its values where the storage is full, and ignores unusable ones', () => {
+    const store = new Store()
+    const list = listOf(store, 'ada')
+    list.put('a', '1')
+    store.isFull = true
+    expect(() => list.put('b', '2')).toThrow('full')
+    expect(names(list)).toEqual(['a'])
+    store.set('keepup-saved ada views', '{')
+    list.reload()
+    expect(names(list)).toEqual([])
+  })
+})
+
+describe('the summary of two runs', () => {
+  const change = (...paths: string[]) => paths.map((path) => ({ path, change: 'modified' as const }))
+  const side = (files: Side['files'], nanoDollars: number | null = 1): Side => ({
+    files,
+    run: { ...{ task: 't', createdAt: '', updatedAt: '' }, total: { nanoDollars, toolCalls: 0 } } as unknown as Run,
+  })
+  const likeness = (title: string, ...sides: Parameters<typeof summaryRows>) =>
+    summaryRows(...sides).find((row) => row.title === title)!.likeness
+  const many = Array.from({ length: 20 }, (_, n) => `f${n}`)
+
+  it.each([
+    ['the same contents', change('f'), change('f'), change('other'), 'same'],
+    ['other contents', change('f'), change('f'), change('f'), 'differs'],
+    ['contents that could not be compared', change('f'), change('f'), null, 'unknown'],
+    ['other files behind the first ones', change(...many, 'x'), change(...many, 'y'), [], 'differs'],
+    ['files that could not be read', { fault: 'gone' }, { fault: 'gone' }, null, 'unknown'],
+    ['no versions of files', null, null, null, 'unknown'],
+  ] as const)('says of %s whether they differ', (_, a, b, between, expected) => {
+    expect(likeness('Files', side(a), side(b), between)).toBe(expected)
+  })
+
+  it('does not call costs the same that are not known', () => {
+    expect(likeness('Cost', side(null, null), side(null, null), null)).toBe('unknown')
+    expect(likeness('Cost', side(null, 1), side(null, 2), null)).toBe('differs')
+  })
+})
+
+describe('the commands for a list of runs', () => {
+  it.each(['waiting=people', 'error=MODEL_FAILED'])('leave out keepup where it has no option for %s', (filter) => {
+    const ways = waysTo(new URL(`http://127.0.0.1:7433/?role=coder&${filter}`))
+    expect([ways.keepup, ways.curl.includes(filter)]).toEqual([null, true])
+    expect(waysTo(new URL('http://127.0.0.1:7433/?role=coder')).keepup).toBe('keepup runs list --role coder')
   })
 })

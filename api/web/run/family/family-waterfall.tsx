@@ -142,7 +142,7 @@ function Lane({ node, nth, bars, links, axis, now, chosen }: LaneProps) {
                 key={n}
                 class={`lane-link link-${link.kind} ${part}${link.to === nth ? ' arrives' : ''}`}
                 style={{ left: `${axis(link.at)}%` }}
-                title={link.text}
+                title={shown(link.text)}
               />
             )
           )
