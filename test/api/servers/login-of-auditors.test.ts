@@ -16,7 +16,10 @@ it.each([
     'postgres://asks:word@db/agents?sslmode=require',
   ],
   ['postgres://db/agents?user=keepup&password=secret', 'postgres://asks:word@db/agents'],
-  ['postgres://db/agents?password=secret&user=keepup&sslmode=require', 'postgres://asks:word@db/agents?sslmode=require'],
+  [
+    'postgres://db/agents?password=secret&user=keepup&sslmode=require',
+    'postgres://asks:word@db/agents?sslmode=require',
+  ],
   ['postgres://db/agents?%70assword=secret&application_name=a', 'postgres://asks:word@db/agents?application_name=a'],
   ['postgres://keepup:se@cret@db:5432/agents', 'postgres://asks:word@db:5432/agents'],
   ['postgres://db', 'postgres://asks:word@db'],

@@ -4,8 +4,9 @@ import { NO_SPANS, type SpanEntry, withSpans, wrappersOf } from '../../../domain
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { readSpan } from '../../../domain/external/reported/read-span.ts'
 import { reportedSpans } from '../../../domain/external/reported/telemetry.ts'
+import { boundedUsage, NOTHING_SPENT } from '../../../domain/external/reported/usage.ts'
 import { Run } from '../../support/external/decider.ts'
-import { chat, otlpSpan, PRICE, spanId, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
+import { chat, NOW, otlpSpan, PRICE, spanId, stored, TRACE, tool } from '../../support/external/otlp-spans.ts'
 
 // Bounds and figures of reported spans, and their order in a run.
 
@@ -65,13 +66,16 @@ describe('a stored span', () => {
     ['a long trace id', { traceId: '1'.repeat(34) }],
     ['a start after all times', { startNano: 2n ** 64n - 1n, endNano: 0n }],
   ])('is refused with %s', (_, more) =>
-    expect(readSpan(otlpSpan(1, null, more), () => null)).toMatchObject({ fault: expect.any(String) }),
+    expect(readSpan(otlpSpan(1, null, more), NOW, () => null)).toMatchObject({ fault: expect.any(String) }),
   )
 })
 
 describe('the figures of a call', () => {
   const usage = (more: object, price = PRICE) =>
-    stored(otlpSpan(1, null, { attributes: { ...chat('m', 10, 5), ...more } }), price).usage!
+    boundedUsage(
+      stored(otlpSpan(1, null, { attributes: { ...chat('m', 10, 5), ...more } }), price).usage!,
+      NOTHING_SPENT,
+    )
   const cached = { ...PRICE, cacheRead: 3_000_000, cacheWrite: 7_000_000 }
   const READ = 'gen_ai.usage.cache_read.input_tokens'
   const WRITE = 'gen_ai.usage.cache_write.input_tokens'
@@ -91,9 +95,10 @@ describe('the figures of a call', () => {
 
   test.each([
     [4, 3, 3 * 1 + 4 * 3 + 3 * 7],
-    [40, 3, 10 * 3],
-    [4, 30, 4 * 3 + 6 * 7],
-  ])('price %s tokens read from a cache and %s written to it as part of the input', (read, write, input) =>
+    // More than the input: the input does not include them.
+    [40, 3, 10 * 1 + 40 * 3 + 3 * 7],
+    [4, 30, 10 * 1 + 4 * 3 + 30 * 7],
+  ])('price %s tokens read from a cache and %s written to it', (read, write, input) =>
     expect(usage({ [READ]: read, [WRITE]: write }, cached).cost).toEqual({ nanoDollars: input + 5 * 2, priced: true }),
   )
 })
@@ -117,7 +122,7 @@ describe('the reports of a run', () => {
     const attributes = { 'session.id': 'c1' }
     const run = new Run(report(otlpSpan(1, null, { attributes })), report(otlpSpan(2, 1)))
     expect(run.state!.reported!.root).toBe(0)
-    expect(run.events.filter(({ type }) => type === 'session_known')).toHaveLength(1)
+    expect(batches(run).map(({ session }) => session?.id)).toEqual(['c1', undefined])
   })
 
   it('have the earlier of two roots, and a root of the trace before one below another process', () => {
@@ -145,13 +150,13 @@ describe('the reports of a run', () => {
 test('a wrapper is at most 64 spans above its call', () => {
   const entry = (n: number, kind: SpanEntry['kind']): SpanEntry => ({
     ...{ n, id: spanId(n + 1), parent: n === 0 ? null : spanId(n), remote: 0, kind },
-    ...{ startUs: 0, endUs: 1, conversation: null },
+    ...{ startUs: 0, endUs: 1, call: kind === 'model' ? 'generation m' : null, tokens: kind === 'model' ? 1 : 0 },
   })
   const chain = (others: number) => {
     const all = [entry(0, 'model'), ...Array.from({ length: others }, (_, n) => entry(n + 1, 'other'))]
     return wrappersOf(new Map([...all, entry(others + 1, 'model')].map((one) => [one.id, one])))
   }
-  expect([[...chain(2)], [...chain(64)], [...chain(65)]]).toEqual([[0], [0], []])
+  expect([[...chain(2)], [...chain(63)], [...chain(64)]]).toEqual([[0], [0], []])
 })
 
 describe('an exported span', () => {
