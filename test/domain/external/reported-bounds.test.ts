@@ -90,7 +90,7 @@ describe('the figures of a call', () => {
     })
     expect(usage({ 'llm.cost.total': 10_001 })).toMatchObject({ input: 10, cost: null })
     const dear = { ...PRICE, output: Number.MAX_SAFE_INTEGER }
-    expect(usage({ 'gen_ai.usage.output_tokens': 1e12 }, dear)).toMatchObject({ output: 1e12, cost: null })
+    expect(usage({ 'gen_ai.usage.output_tokens': 9e11 }, dear)).toMatchObject({ output: 9e11, cost: null })
   })
 
   test.each([
