@@ -1,6 +1,14 @@
-/** A port with one member replaced; all other members are the port's own. */
+/** A port with one member replaced; all other members are the port's own. An assignment replaces the member again. */
 export function replaced<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): T {
-  return new Proxy(target, { get: (_, name) => (name === key ? value : member(target, name)) })
+  let current = value
+  return new Proxy(target, {
+    get: (_, name) => (name === key ? current : member(target, name)),
+    set(_, name, next) {
+      if (name !== key) return Reflect.set(target, name, next)
+      current = next
+      return true
+    },
+  })
 }
 
 /** A member of a port; methods are bound to the port. */
