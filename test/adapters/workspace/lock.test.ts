@@ -1,17 +1,10 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import * as exclusive from '../../../adapters/files/exclusive.ts'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { tryHold } from '../../../adapters/files/exclusive.ts'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { freshFolders } from '../../support/folders.ts'
-
-vi.mock('../../../adapters/files/exclusive.ts', async (load) => {
-  const module = await load<typeof exclusive>()
-  return { ...module, tryHold: vi.fn(module.tryHold) }
-})
-const tried = vi.mocked(exclusive.tryHold)
-const actual = await vi.importActual<typeof exclusive>('../../../adapters/files/exclusive.ts')
 
 let folders: ReturnType<typeof freshFolders>
 beforeEach(() => {
@@ -19,7 +12,6 @@ beforeEach(() => {
 })
 afterEach(() => {
   folders.remove()
-  tried.mockReset()
 })
 
 describe('the lock of a workspace', () => {
@@ -56,31 +48,12 @@ describe('the lock of a workspace', () => {
     lockWorkspace(folders.ws, folders.data, 'two').release()
   })
 
-  it('is taken, also to look for nested folders, by one process at a time', () => {
-    const inside = join(folders.ws, 'a')
-    mkdirSync(inside)
-    const locks = join(folders.data, 'locks')
-    const lock = lockWorkspace(inside, folders.data, 'one')
-    const name = readdirSync(locks).find((one) => one.endsWith('.run'))!
-    const named = readFileSync(join(locks, name))
-    lock.release()
-    // The process of the run `one` was killed.
-    writeFileSync(join(locks, name), named)
-    const taken: [lock: string, isGateHeld: boolean][] = []
-    tried.mockImplementation((file: string, waitMs?: number) => {
-      const probe = file.endsWith('workspaces.db') ? null : actual.tryHold(join(locks, 'workspaces.db'))
-      probe?.release()
-      taken.push([basename(file), probe === null])
-      return actual.tryHold(file, waitMs)
-    })
+  it('is taken by one process at a time, because taking it also looks for nested folders', () => {
+    lockWorkspace(folders.ws, folders.data, 'one').release()
+    const gate = tryHold(join(folders.data, 'locks', 'workspaces.db'))!
+    expect(() => lockWorkspace(folders.ws, folders.data, 'two')).toThrow()
+    gate.release()
     lockWorkspace(folders.ws, folders.data, 'two').release()
-    expect(taken).toEqual([
-      ['workspaces.db', true],
-      [expect.not.stringContaining(name), true],
-      [name.replace('.run', ''), true],
-    ])
-    expect(tried.mock.calls.find(([file]) => file.endsWith('workspaces.db'))![1]).toBeGreaterThan(0)
-    actual.tryHold(join(locks, 'workspaces.db'))!.release()
   })
 
   it('is refused to a second run inside the folder or around it, and not beside it', () => {
