@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Cursor, formatCursor, parseCursor } from '../../domain/log/cursor.ts'
 import type { Position, Positions } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
+import { isReadOnlyFileSystem, openToRead } from './open-to-read.ts'
 
 const BUSY_MS = 5_000
 const CREATE = `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
@@ -66,6 +68,7 @@ function openedOrAnew(path: string): DatabaseSync {
   try {
     return opened(path)
   } catch (error) {
+    if (isReadOnlyFileSystem(dirname(path))) return openToRead(path, BUSY_MS)
     if ((error as { errcode?: number }).errcode !== NOT_A_DATABASE) throw error
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     return opened(path)

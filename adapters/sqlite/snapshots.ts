@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { noRoomIn } from '../../domain/log/errors.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
+import { isReadOnlyFileSystem } from './open-to-read.ts'
 import { overwriteDeleted } from './overwrite.ts'
 
 /**
@@ -25,6 +27,7 @@ export class SqliteSnapshots implements SnapshotStore {
     } catch (error) {
       // Another process uses the file, so do not replace it.
       if (isBusy(error)) throw error
+      if (isReadOnlyFileSystem(dirname(path))) return new SqliteSnapshots(opened(':memory:'))
       remove(path)
     }
     try {

@@ -14,6 +14,7 @@ import type {
 import { treeMoved } from '../../domain/proof/errors.ts'
 import { parseStoredTree } from '../../domain/proof/stored-tree.ts'
 import { ensurePrivate } from '../files/private.ts'
+import { openToRead } from './open-to-read.ts'
 
 const BUSY_MS = 5_000
 
@@ -45,7 +46,7 @@ export class SqliteTreeStore implements TreeStore {
 
   constructor(path: string, mode: 'owner' | 'reader', hashes: ReadHashes) {
     if (mode === 'owner') ensurePrivate(path)
-    const db = new DatabaseSync(path, { timeout: BUSY_MS, readOnly: mode === 'reader' })
+    const db = mode === 'reader' ? openToRead(path, BUSY_MS) : new DatabaseSync(path, { timeout: BUSY_MS })
     try {
       if (mode === 'owner') db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${CREATE}`)
       this.#sql = {

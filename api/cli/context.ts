@@ -4,6 +4,7 @@ import { Problem } from '../operations/problem.ts'
 import { type Config, loadConfig } from '../process/config/settings.ts'
 import { type Backend, OwnerError } from '../process/owner/backend.ts'
 import { connect, type OpenServices } from '../process/owner/connect.ts'
+import type { ServiceLog } from '../process/service-log/service-log.ts'
 import { type Client, clientOf } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
@@ -146,6 +147,13 @@ export class Context {
     }
   }
 
+  /** The context of another data folder that no process owns. It reads the folder with tables of its own. */
+  archive(data: string): Context {
+    const open = ((config, _, options, own) =>
+      this.io.open(config, 'reader', options, { ...own, archive: true })) as OpenServices
+    return new Context({ ...this.io, open }, { data, output: this.format })
+  }
+
   /** Closes the backend. The next use connects again. */
   async leave(): Promise<void> {
     const backend = this.#backend
@@ -163,9 +171,10 @@ export class Context {
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
-  /** A line with a timestamp for the operator of this process. */
-  log(text: string): void {
-    this.note(`${new Date().toISOString()} ${text}`)
+  /** The log for the operator of this process, on stderr. */
+  async serviceLog(): Promise<ServiceLog> {
+    const { serviceLog } = await import('../process/service-log/service-log.ts')
+    return serviceLog(this.config, (line) => this.io.stderr.write(line), safe)
   }
 
   /** A line that is already sanitized and may contain colours. */

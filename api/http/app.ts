@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { requestId } from 'hono/request-id'
 import { asyncApi } from '../operations/asyncapi/document.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
@@ -21,6 +22,7 @@ import { packRoutes } from './packs.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { type AnsweredRequest, recorded, requestIdOf } from './request-record.ts'
 import { RequestTimes } from './request-times.ts'
 import { resultRoutes } from './result-routes.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
@@ -43,7 +45,9 @@ export interface AppOptions {
   /** The address of this process for browsers. Absent or null: none. */
   readonly url?: () => string | null
   /** Called with an unexpected error. The client learns only that an error occurred. */
-  readonly onFault: (error: unknown, path: string) => void
+  readonly onFault: (error: unknown, path: string, requestId?: string) => void
+  /** Called with each answered request. Absent: requests are not logged. */
+  readonly onRequest?: (request: AnsweredRequest) => void
 }
 
 /** The body guard has already refused invalid JSON, so a route fails here only on a missing body. */
@@ -93,10 +97,10 @@ export function createApp(s: Services, options: AppOptions) {
     const problem = asProblem(error) ?? emptyBody(error)
     if (problem)
       return problemResponse(problem, problem.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : {})
-    options.onFault(error, c.req.path)
-    return problemResponse(
-      new Problem<HttpCode>('INTERNAL', 'this should not have happened; the log of the server says more'),
-    )
+    const requestId = requestIdOf(c)
+    options.onFault(error, c.req.path, requestId)
+    const where = `the log of the server says more beside the request's id, ${requestId}`
+    return problemResponse(new Problem<HttpCode>('INTERNAL', `this should not have happened; ${where}`))
   })
   root.notFound((c) => {
     const detail = `there is no ${c.req.method} route here; see /v1/openapi.json`
@@ -109,6 +113,8 @@ export function createApp(s: Services, options: AppOptions) {
   const find = routesOf(() => root.openAPIRegistry.definitions)
   const times = new RequestTimes()
   root.use(
+    requestId(),
+    ...(options.onRequest ? [recorded(find, options.onRequest)] : []),
     times.measured(find),
     hostGuard(options.hosts),
     withoutBody,

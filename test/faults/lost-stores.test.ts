@@ -39,6 +39,8 @@ const told = (ended: Pick<Ended, 'code' | 'err'>, says: string | RegExp) => {
   expect(ended.err).not.toMatch(/should not have happened|^ +at /m)
 }
 
+const filesOf = (folder: string) => readdirSync(folder, { recursive: true }).sort()
+
 describe('a lost part of a data folder', () => {
   const place = newPlace()
   const model = scripted(place, script)
@@ -112,6 +114,16 @@ describe('a data folder that cannot be used', () => {
     const wrap = ['bwrap', '--dev-bind', '/', '/', '--ro-bind', place.data, place.data]
     told(await keepup(place, run(place, model), { wrap }), /file system is read-only.*--data/)
     expect(await keepup(place, run(place, model))).toMatchObject({ code: 0 })
-    told(await keepup(place, ['runs', 'list'], { wrap }), /read-only/)
+    const backup = join(place.root, 'backup')
+    expect(await keepup(place, ['backup', backup])).toMatchObject({ code: 0 })
+    const archive = { ...place, data: backup }
+    const still = { wrap: ['bwrap', '--dev-bind', '/', '/', '--ro-bind', backup, backup] }
+    const before = filesOf(backup)
+    const listed = await keepup(archive, ['runs', 'list', '-o', 'json'], still)
+    const [{ runId }] = JSON.parse(listed.out) as [{ runId: string }]
+    expect(await keepup(archive, ['verify'], still)).toMatchObject({ code: 0 })
+    const packed = await keepup(archive, ['pack', runId, '--to', join(place.root, 'run.pack')], still)
+    expect(packed).toMatchObject({ code: 0 })
+    expect(filesOf(backup)).toEqual(before)
   })
 })

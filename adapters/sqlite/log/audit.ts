@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { sealedBody, unsalted } from '../../../domain/log/seal.ts'
 import { Lru } from '../../memory/lru.ts'
-import { fileOf, openToRead } from './connection.ts'
+import { fileOf, openLogToRead } from './connection.ts'
 import { Reader } from './reader.ts'
 import { StreamResidues } from './residues.ts'
 
@@ -22,7 +22,7 @@ const ALTERED = '{"altered":true}'
  * An altered body is shown as {@link ALTERED}. `blob`: the bytes of a body in the blob store.
  */
 export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array) {
-  const db = openToRead(folder)
+  const db = openLogToRead(folder)
   const reader = new Reader(db)
   const storedOf = (event: RecordedEvent): Uint8Array =>
     event.body ?? blob(ownerOf(event.header), event.header.body.hash)

@@ -5,7 +5,7 @@ import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError, shortened } from '../../../domain/log/errors.ts'
 import { syncFolder } from '../../files/folders.ts'
 import { ensurePrivate } from '../../files/private.ts'
-import { ensureFolder, fileOf, openToRead } from './connection.ts'
+import { ensureFolder, fileOf, openLogToRead } from './connection.ts'
 import { toLogError } from './errors.ts'
 import { endOfLog } from './log-end.ts'
 import { MarkWriter } from './mark.ts'
@@ -23,7 +23,7 @@ export async function backupLog(folder: string, toFolder: string, logId: string)
   if (existsSync(fileOf(toFolder)))
     throw new LogError('LOG_LOCKED', `there is a log in ${toFolder} already; name a new or empty folder for the backup`)
   const partial = join(toFolder, 'log.db.partial')
-  const source = openToRead(folder)
+  const source = openLogToRead(folder)
   try {
     if (endOfLog(folder, source).state === 'short') throw shortened(`the log in ${folder} ends before its mark`)
     rmSync(partial, { force: true })
@@ -37,7 +37,7 @@ export async function backupLog(folder: string, toFolder: string, logId: string)
   } finally {
     source.close()
   }
-  const copy = openToRead(toFolder)
+  const copy = openLogToRead(toFolder)
   try {
     const last = new Reader(copy).last()
     const mark = MarkWriter.open(toFolder, logId)

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
 import { LogError } from '../../../domain/log/errors.ts'
 import { makeFolder, syncFolder } from '../../files/folders.ts'
 import { ensurePrivate } from '../../files/private.ts'
+import { openToRead } from '../open-to-read.ts'
 import { toLogError } from './errors.ts'
 import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
 
@@ -12,28 +12,12 @@ import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
 export const fileOf = (folder: string) => join(folder, 'log.db')
 
 /** Opens the file read-only. Throws a LogError if the file is not a keepup log or belongs to another version. */
-export function openToRead(folder: string): DatabaseSync {
-  const file = fileOf(folder)
-  const open = (path: string | URL) =>
-    opened(folder, 'read', () => {
-      if (!existsSync(file))
-        throw new LogError(
-          'LOG_FOREIGN',
-          `there is no log in ${folder}; start a run there first, or name another folder`,
-        )
-      return new DatabaseSync(path, { readOnly: true, timeout: 5000 })
-    })
-  try {
-    return open(file)
-  } catch (error) {
-    // A reader also needs disk space, for the shared index of the WAL. If the WAL is empty, no process has the log
-    // open, and the file can be opened as immutable.
-    const whole = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0
-    if (!(error instanceof LogError && error.code === 'LOG_FULL' && whole)) throw error
-    const still = pathToFileURL(file)
-    still.searchParams.set('immutable', '1')
-    return open(still)
-  }
+export function openLogToRead(folder: string): DatabaseSync {
+  return opened(folder, 'read', () => {
+    if (!existsSync(fileOf(folder)))
+      throw new LogError('LOG_FOREIGN', `there is no log in ${folder}; start a run there first, or name another folder`)
+    return openToRead(fileOf(folder), 5000)
+  })
 }
 
 /**

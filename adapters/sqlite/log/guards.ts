@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { openToRead } from './connection.ts'
+import { openLogToRead } from './connection.ts'
 import { CREATE } from './schema.ts'
 
 /**
@@ -9,7 +9,7 @@ import { CREATE } from './schema.ts'
 export function alteredGuards(folder: string): string[] {
   const model = new DatabaseSync(':memory:')
   model.exec(CREATE)
-  const [made, there] = [guardsOf(model), guardsOf(openToRead(folder))]
+  const [made, there] = [guardsOf(model), guardsOf(openLogToRead(folder))]
   return [...new Set([...made.keys(), ...there.keys()])].filter((name) => made.get(name) !== there.get(name)).sort()
 }
 

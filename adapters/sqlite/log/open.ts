@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sealIdentity } from '../../../domain/log/identity.ts'
 import { LOG_META } from '../../../domain/log/ids.ts'
 import type { Clock, Random } from '../../../domain/ports/index.ts'
-import { ensureFile, ensureFolder, openToRead, refuseLostLog, refuseTraces } from './connection.ts'
+import { ensureFile, ensureFolder, openLogToRead, refuseLostLog, refuseTraces } from './connection.ts'
 import { lockFolder } from './lock.ts'
 import { SqliteLog } from './log.ts'
 import { markOf, readMark } from './mark.ts'
@@ -35,7 +35,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
   refuseLostLog(folder, traces)
   if (options.mode === 'reader') {
     const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
-    return new SqliteLog({ folder, db: openToRead(folder), lostId })
+    return new SqliteLog({ folder, db: openLogToRead(folder), lostId })
   }
   ensureFolder(folder)
   const unlock = lockFolder(folder)
@@ -56,7 +56,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
       }
       const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
       if (lostId === null && !hasIdentity(folder)) await writer.append(LOG_META, -1, [identity()])
-      log = new SqliteLog({ folder, db: openToRead(folder), lostId, owner: { writer, unlock, time, end, identity } })
+      log = new SqliteLog({ folder, db: openLogToRead(folder), lostId, owner: { writer, unlock, time, end, identity } })
       return log
     } catch (error) {
       await writer.close()
@@ -81,7 +81,7 @@ async function lostIdOf({ folder, traces = [], seenLogId }: SqliteLogOptions): P
 
 // A crash right after the creation of the file leaves a log without its first event.
 function hasIdentity(folder: string): boolean {
-  const db = openToRead(folder)
+  const db = openLogToRead(folder)
   try {
     return new Reader(db).streamId(LOG_META) !== null
   } finally {

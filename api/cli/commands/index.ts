@@ -83,6 +83,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['plan'], async () => (await import('./look/plan.ts')).planCommand),
   of(['models', 'explain'], async () => (await import('./look/models.ts')).modelsCommands),
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove/prove.ts')).proveCommands),
+  of(['drill'], async () => (await import('./prove/drill.ts')).drillCommand),
   of(['trace'], async () => (await import('./look/trace.ts')).traceCommand),
   of(['telemetry'], async () => (await import('./look/telemetry.ts')).telemetryCommand),
   of(['prove'], async () => (await import('./prove/prove-event.ts')).proveCommand),

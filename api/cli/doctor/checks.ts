@@ -9,6 +9,7 @@ import { inWorkspaces } from '../../../adapters/processes/workspaces.ts'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { fileOf } from '../../../adapters/sqlite/log/connection.ts'
 import { alteredGuards } from '../../../adapters/sqlite/log/guards.ts'
+import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { checkVault } from '../../../adapters/vault/file-vault.ts'
 import type { KeySource } from '../../../adapters/vault/keys.ts'
 import { unhidableKey } from '../../../domain/secrets/forms.ts'
@@ -64,6 +65,10 @@ export async function checkFolder(folder: string): Promise<Finding> {
     }
     return ok('data folder', folder)
   } catch (error) {
+    if (isReadOnlyFileSystem(folder)) {
+      const todo = 'runs can be read, verified and packed; to go on with them, copy the folder'
+      return bad('warning', 'data folder', `${folder} is on a read-only file system`, todo)
+    }
     return bad('broken', 'data folder', message(error), 'make it writable, or name another one with --data')
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openToRead } from '../../../adapters/sqlite/log/connection.ts'
+import { openLogToRead } from '../../../adapters/sqlite/log/connection.ts'
 import { endOfLog, foreignMark } from '../../../adapters/sqlite/log/log-end.ts'
 import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { tablesFault } from '../../../projections/engine/store/damage.ts'
@@ -41,7 +41,7 @@ function checkMark(data: string): Finding[] {
 function foreignMarkIn(log: string): string | null {
   let db: DatabaseSync | undefined
   try {
-    db = openToRead(log)
+    db = openLogToRead(log)
     const end = endOfLog(log, db)
     return end.state === 'foreign' ? foreignMark(log, end) : null
   } catch {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Services } from '../../operations/services.ts'
+import type { ServiceLog } from '../../process/service-log/service-log.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
@@ -15,6 +16,7 @@ const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
  */
 export async function untilTold(
   ctx: Context,
+  log: ServiceLog,
   { drivers }: Pick<Services, 'drivers'>,
   act: (signal: AbortSignal) => Promise<unknown>,
   close: () => Promise<void>,
@@ -24,7 +26,7 @@ export async function untilTold(
   const end = () => {
     // From here on, signals have their default effect.
     for (const signal of ENDING) process.off(signal, end)
-    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.log(text))
+    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => log.info(text))
     over.abort()
   }
   for (const signal of ENDING) process.on(signal, end)
@@ -32,10 +34,10 @@ export async function untilTold(
     await act(over.signal)
   } finally {
     if (!over.signal.aborted) end()
-    ctx.log(drivers.count > 0 ? 'ending as soon as what is at work has ended; again to break it off' : 'ending')
+    log.info(drivers.count > 0 ? 'ending as soon as what is at work has ended; again to break it off' : 'ending')
     await close()
     callOff()
-    ctx.log('ended')
+    log.info('ended')
   }
 }
 

@@ -116,6 +116,10 @@ export const ConfigSchema = z.strictObject({
     .url({ protocol: /^https?$/ })
     .nullable()
     .default(null),
+  /** The lowest level of the lines that `serve` and `worker` log. `debug` logs each request. */
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  /** The form of these lines: text for people, or one JSON object per line. */
+  logFormat: z.enum(['text', 'json']).default('text'),
   /** Whether a command that waits for a person notifies the terminal and the desktop. */
   notices: z.enum(['on', 'off']).default('on'),
   /** The issuers that identify people on the page, and services without keys, when access is on. */

@@ -1,10 +1,13 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { FileIntents } from '../../../adapters/files/blobs/intents.ts'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { SqlitePositions } from '../../../adapters/sqlite/positions.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
 import { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
@@ -13,7 +16,7 @@ import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { readAcceptedLosses } from '../../../domain/agent/runtime/losses.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
-import type { EventLog } from '../../../domain/ports/index.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { PROOF_STREAM } from '../../../domain/proof/kind.ts'
 import { LogAnchors } from '../../../domain/proof/runtime/anchors.ts'
 import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
@@ -21,7 +24,7 @@ import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers, readApart } from '../../../projections/engine/store/readers.ts'
-import { PastTables } from '../../../projections/index.ts'
+import { PastTables, Projections } from '../../../projections/index.ts'
 import { lossText } from '../../operations/losses/loss.ts'
 import { onStderr, type Tell } from '../../operations/notices.ts'
 import type { ProofServices } from '../../operations/proof/services.ts'
@@ -56,8 +59,9 @@ export async function openEmbedded(
 ): Promise<Services | null> {
   const at = paths(config.data)
   checkDataFolder(config.data, mode)
+  const isArchive = mode === 'reader' && (own.archive === true || isReadOnlyFileSystem(config.data))
   // Only an owner creates tables. A reader without tables has nothing to read yet.
-  if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
+  if (mode === 'reader' && (!existsSync(at.log) || !(isArchive || tablesReadable(at.tables)))) return null
   const traces = [at.tables, at.blobs, at.versions]
   const clock = new SystemClock()
   const { tell = onStderr } = own
@@ -95,7 +99,12 @@ export async function openEmbedded(
     // log.
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
-    const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
+    const tables =
+      live !== null
+        ? new LateTables(live.tables)
+        : isArchive
+          ? new LateTables(await archiveTables(opened, log, blobs))
+          : frozenTables(at.tables, opened, log, gate)
     let signing: ReturnType<ProofServices['signing']> = null
     opened.push(async () => {
       log.endWith(PROOF_STREAM)
@@ -201,6 +210,20 @@ export async function openEmbedded(
     await opened.closeAll()
     throw error
   }
+}
+
+/** The tables of a data folder that has none and is not written, in a temporary folder that is removed at the end. */
+async function archiveTables(opened: Opened, log: EventLog, blobs: BlobStore): Promise<Projections> {
+  const folder = mkdtempSync(join(tmpdir(), 'keepup-tables-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
+  opened.push(() => {
+    process.off('exit', remove)
+    remove()
+  })
+  const tables = await Projections.open({ folder, log, blobs })
+  opened.push(() => tables.close())
+  return tables
 }
 
 /** An error here must not prevent the start. The next start tries again. */

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Kysely } from 'kysely'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { openAuditSource } from '../../../adapters/sqlite/log/audit.ts'
+import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { mustHoldTables } from '../../../projections/engine/store/damage.ts'
 import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import { type Database, openAudit, ProjectionError } from '../../../projections/index.ts'
@@ -27,7 +28,12 @@ interface OpenSql {
 export function openSql(data: string, past?: PastTablesFile): OpenSql {
   const at = paths(data)
   const tables = past?.path ?? liveFile(at.tables)
-  if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
+  if (tables === null) {
+    const why = isReadOnlyFileSystem(data)
+      ? `${data} has no tables, and its file system is read-only; copy the folder, and ask the copy with --data`
+      : 'there are no tables yet; start a run first'
+    throw new ProjectionError('NOT_FOUND', why)
+  }
   mustHoldTables(tables)
   const blobs = new FileBlobs(at.blobs)
   const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))

@@ -28,7 +28,6 @@ const FILES = [
  */
 export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
   if (mode === 'owner') ensureWritable(data)
-  else refuseReadOnly(data)
   if (existsSync(paths(data).halfLog))
     throw unusable(`${data} is half a backup, which was interrupted; delete it, and make the backup again`)
   for (const name of [...FOLDERS, ...FILES]) {
@@ -51,16 +50,6 @@ function ensureWritable(data: string): void {
       `cannot write to the data folder ${data} (${reason(data, error)}); check that the folder exists and that this ` +
         'user may write to it, or name another one with --data',
     )
-  }
-}
-
-/** Readers also write next to the log: they record that they read it. */
-function refuseReadOnly(data: string): void {
-  try {
-    accessSync(data, constants.W_OK)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EROFS')
-      throw unusable(`cannot read ${data} where it is: its file system is read-only; copy the folder, and use --data`)
   }
 }
 

@@ -34,6 +34,8 @@ export interface Own {
   readonly tell?: Tell
   /** The time for which a start on servers waits for PostgreSQL, in ms. Default: 10,000. */
   readonly patienceMs?: number
+  /** A reader makes the tables in a temporary folder, as on a read-only file system. */
+  readonly archive?: true
   /** For fault tests. */
   readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }

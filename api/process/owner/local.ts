@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApp } from '../../http/app.ts'
+import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
+import { type AppOptions, createApp } from '../../http/app.ts'
 import { overNetwork } from '../../http/network.ts'
-import { liveToken } from '../../http/token.ts'
+import { liveToken, tokenPath } from '../../http/token.ts'
 import type { Services } from '../../operations/services.ts'
 import { VERSION } from '../../version.ts'
 import { type Config, onServers } from '../config/settings.ts'
@@ -23,7 +25,8 @@ export interface LocalOptions {
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
   readonly tcp: boolean
-  readonly onFault: (error: unknown, path: string) => void
+  readonly onFault: AppOptions['onFault']
+  readonly onRequest?: AppOptions['onRequest']
 }
 
 /**
@@ -44,6 +47,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     // A browser cannot open a wildcard address such as 0.0.0.0.
     url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
     onFault: options.onFault,
+    ...(options.onRequest ? { onRequest: options.onRequest } : {}),
   })
   const listening: Listening[] = []
   const drain = (ms = config.drainMs) => services.drivers.stop(ms)
@@ -94,9 +98,16 @@ export async function localBackend(services: Services, options: LocalOptions): P
   }
 }
 
-/** The install's token. If it is unusable, closes the services, which releases their lock. */
+/**
+ * The install's token. A reader on a read-only file system without one uses a token that only this process knows. If the
+ * token is unusable, closes the services, which releases their lock.
+ */
 async function tokenOf(services: Services, config: Config): Promise<() => string> {
   try {
+    if (services.readOnly && isReadOnlyFileSystem(config.data) && !existsSync(tokenPath(config.data))) {
+      const token = Buffer.from(services.random.bytes(32)).toString('base64url')
+      return () => token
+    }
     return liveToken(config.data, (n) => services.random.bytes(n))
   } catch (error) {
     await services.close()

@@ -6,6 +6,7 @@ import { DEFAULT_PORT, onServers } from '../../../process/config/settings.ts'
 import { retryFaultedRuns } from '../../../process/drives/retry-faulted-runs.ts'
 import { sweep } from '../../../process/drives/sweeper.ts'
 import { tellOutages } from '../../../process/servers/outages.ts'
+import { requestLog } from '../../../process/service-log/request-log.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { identified, SERVICE_PATIENCE_MS, untilTold } from '../../follow/until-stopped.ts'
@@ -22,8 +23,9 @@ interface ServeOptions {
  */
 async function serve(ctx: Context, { open = false }: ServeOptions): Promise<number> {
   const { config, io } = ctx
-  const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${operatorText(error)}`)
-  const tell: Tell = (text) => ctx.log(text)
+  const log = await ctx.serviceLog()
+  const onFault = (error: unknown, where = 'looking for what is due') => log.error(`${where}: ${operatorText(error)}`)
+  const tell: Tell = (text) => log.info(text)
   const services = await io
     .open(config, 'owner', { autoDrive: true }, { tell, patienceMs: SERVICE_PATIENCE_MS })
     .catch((error: unknown) => {
@@ -31,9 +33,10 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
       throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
     })
   const { localBackend } = await import('../../../process/owner/local.ts')
-  const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
+  const backend = await localBackend(services, { config, env: io.env, tcp: true, ...requestLog(log) })
   await untilTold(
     ctx,
+    log,
     services,
     async (signal) => {
       tell(`serving ${onServers(config) ? config.namespace : config.data} on ${backend.url}${identified(services)}`)

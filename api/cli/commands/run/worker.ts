@@ -15,13 +15,15 @@ async function worker(ctx: Context): Promise<number> {
       'workers share a log on servers: set KEEPUP_EVENTSTORE and KEEPUP_POSTGRES; with an embedded log "serve" drives',
       EXIT.usage,
     )
-  const tell: Tell = (text) => ctx.log(text)
+  const log = await ctx.serviceLog()
+  const tell: Tell = (text) => log.info(text)
   const services = await io.open(config, 'owner', { autoDrive: false }, { tell, patienceMs: SERVICE_PATIENCE_MS })
   const { work } = await import('../../../process/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
-  const onFault = (error: unknown, where: string) => tell(`${where}: ${operatorText(error)}`)
+  const onFault = (error: unknown, where: string) => log.error(`${where}: ${operatorText(error)}`)
   await untilTold(
     ctx,
+    log,
     services,
     async (signal) => {
       tell(`working on ${namespace}, ${concurrency} runs at once${identified(services)}; press Ctrl-C to end`)
