@@ -8,6 +8,11 @@ import './node-version.ts'
 // tool `delegate_to_agent`.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents/cli/claude-code-provider.ts'
+export { MemoryBlobs } from '../adapters/memory/blobs.ts'
+export { MemoryLog, type MemoryLogOptions } from '../adapters/memory/log.ts'
+export { MemoryPositions } from '../adapters/memory/positions.ts'
+export { MemorySnapshots } from '../adapters/memory/snapshots.ts'
+export { MemoryVault } from '../adapters/memory/vault.ts'
 export type { CompleteTaskInput } from '../domain/agent/control/complete-task.ts'
 export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
 export type { UserCommand } from '../domain/agent/decide/commands.ts'
@@ -84,7 +89,13 @@ export type { RowHandler } from './library/consumers/row-sink.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
 export type { ExportEvents, ExportTables } from './library/exports.ts'
 export type { ForkRequest, KeepUp } from './library/keepup.ts'
-export { type KeepUpOptions, openKeepUp, type RoleInput } from './library/open-keepup.ts'
+export {
+  type KeepUpOptions,
+  type KeepUpSettings,
+  type MemoryOptions,
+  openKeepUp,
+  type RoleInput,
+} from './library/open-keepup.ts'
 export { type OpenTables, openTables } from './library/open-tables.ts'
 export type { ErrorRecoveryPolicy } from './library/retry-setting.ts'
 export type { Saying } from './library/sender.ts'

@@ -47,6 +47,7 @@ export { mustBeOf, type RebuildOptions } from './engine/rebuild.ts'
 export type { Database } from './engine/schema/database.ts'
 export { type LogSource, openAudit } from './engine/store/audit.ts'
 export type { Answer, Home, TableDifference } from './engine/store/home.ts'
+export { MemoryHome } from './engine/store/memory-home.ts'
 export type { Store } from './engine/store/store.ts'
 export {
   countMemories,

@@ -12,6 +12,7 @@ export interface TimeLimits {
   readonly silenceMs: number
 }
 
+/** The server, and the names of the streams on it. */
 export interface EventStoreLogOptions {
   /** `esdb://host:port?tls=false`, `esdb://user:password@a:2113,b:2113,c:2113`, `esdb+discover://…`. */
   readonly connectionString: string

@@ -11,6 +11,7 @@ import type { Clock, EventLog, Head, Random, ReadOptions } from '../../domain/po
 
 const PAGE = 256
 
+/** The sources of time and randomness. Absent: those of the system. */
 export interface MemoryLogOptions {
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random

@@ -1,19 +1,19 @@
 import { statSync } from 'node:fs'
 import type { Vault } from '../../domain/ports/index.ts'
-import { invalidSecret, unhidable } from '../../domain/secrets/forms.ts'
+import { unhidable } from '../../domain/secrets/forms.ts'
 import { Mutex } from '../../domain/stream/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { type Sealed, sealText } from './cipher.ts'
 import { changeCount, checkEncrypted, decrypted } from './encrypt.ts'
 import { heldValues, SETTINGS } from './environment-values.ts'
-import { VaultError } from './error.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
 import { ensureKeys, type KeySource, keyTexts, readKeys, systemKeys, tidyKeyFile } from './keys.ts'
 import { type Extent, holdToMark, markExtent, refuseLostVault, refuseOlder, refuseOther } from './mark.ts'
 import { appendPrivate, checkPrivate, createPrivate, removeTemporaries, temporariesOf } from './private-file.ts'
 import { CHANGES, type Records, readRecords, writeRecords } from './records.ts'
 import { REFERENCES, referenceFile } from './reference-file.ts'
+import { refuseInvalid } from './refuse-invalid.ts'
 import { PURPOSE, type VaultFiles, vaultFiles, vaultFolder } from './vault-files.ts'
 
 export interface VaultOptions {
@@ -30,8 +30,6 @@ export interface VaultOptions {
 
 /** Replaced and removed values that stay hidden. The oldest go first. */
 const MAX_RETIRED = 100
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
  * Checks a vault without making anything. Throws VaultError as {@link openVault} does, and where a record cannot be
@@ -191,13 +189,4 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
 function stampOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : '-'
-}
-
-function refuseInvalid(name: string, value: string): void {
-  if (!NAME.test(name)) {
-    throw new VaultError('SECRET_INVALID', `${JSON.stringify(name)} is no name for a secret; use letters, digits and _`)
-  }
-  const fault = invalidSecret(value)
-  if (fault !== null)
-    throw new VaultError('SECRET_INVALID', `the value of ${name} could not be hidden: ${fault}; use another one`)
 }

@@ -41,6 +41,7 @@ export type Calls = {
   ) => Promise<Answer<Named[N]>>
 }
 
+/** The answer of an operation: `AnswerOf<'getRunTree'>`. */
 export type AnswerOf<N extends keyof Named> = Answer<Named[N]>
 
 /** The operations that answer with a page of rows. */
@@ -48,6 +49,7 @@ export type ListName = {
   [N in keyof Named]: Answer<Named[N]> extends { readonly next: string | null } ? N : never
 }[keyof Named]
 type RowIn<Page> = { [K in keyof Page]: Page[K] extends readonly (infer Row)[] ? Row : never }[keyof Page]
+/** A row of a list: `RowOf<'listMemories'>`. */
 export type RowOf<N extends ListName> = RowIn<Answer<Named[N]>>
 /** The request for rows. `limit`: the most rows. */
 export type RowsAsked<N extends ListName> = Omit<Asked<Named[N]>, 'limit' | 'after'> & { readonly limit?: number }

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { z } from 'zod'
 import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
 import { parseRole, RoleFileError } from '../../adapters/files/roles/parse-role.ts'
@@ -14,10 +16,24 @@ import { specFaults } from './tool-kit/spec.ts'
 
 type Settings = z.input<typeof ConfigSchema>
 
-/** A folder, and any other setting of api/docs/settings.md: those of `keepup.json`, and those of the command line. */
-export interface KeepUpOptions extends Partial<Omit<Settings, 'data' | 'roles' | 'agents'>> {
+/** A data folder, and the other settings. */
+export interface KeepUpOptions extends KeepUpSettings {
   /** The data folder. A missing folder is created. */
   readonly data: string
+  readonly home?: never
+}
+
+/**
+ * For tests: log, tables, secrets and positions are in memory, and no file is written. Everything ends with `close`. Runs have no
+ * workspace, external agents do not start, and nothing is signed or asked in SQL.
+ */
+export interface MemoryOptions extends KeepUpSettings {
+  readonly home: 'memory'
+  readonly data?: never
+}
+
+/** The settings of api/docs/settings.md, those of `keepup.json` and those of the command line, and the parts of a program. */
+export interface KeepUpSettings extends Partial<Omit<Settings, 'data' | 'roles' | 'agents'>> {
   /**
    * Tools of this program, named `server:tool`. Each run records their schemas, and may use them if the phase of its
    * role allows it.
@@ -45,6 +61,9 @@ export interface KeepUpOptions extends Partial<Omit<Settings, 'data' | 'roles' |
 
 /** A role in the form of a role file (api/docs/roles.md): name, prompt, phases, tools, gates and limits. */
 export type RoleInput = z.input<typeof RoleFile>
+
+/** The data folder of a home in memory. It does not exist, and nothing makes it. */
+const NO_FOLDER = join(tmpdir(), 'keepup-in-memory')
 
 const SETTINGS: readonly string[] = Object.keys(ConfigSchema.shape)
 
@@ -75,7 +94,8 @@ function rolesOf(roles: readonly RoleInput[], names: KnownNames): readonly RoleF
 
 /**
  * Opens a data folder with embedded storage: SQLite log and tables, files, and the models. This process owns the folder
- * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process.
+ * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process. With
+ * `home: 'memory'` nothing is stored, and neither variables nor `keepup.json` are read.
  * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder. With `eventstore` and `postgres` the log
  * and the tables are on servers.
  *
@@ -88,8 +108,8 @@ function rolesOf(roles: readonly RoleInput[], names: KnownNames): readonly RoleF
  *   for await (const event of keepup.follow(runId)) console.log(event.turn, event.type)
  *   await keepup.close()
  */
-export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
-  const { tools = [], scripts = {}, providers = {}, ...rest } = options
+export async function openKeepUp(options: KeepUpOptions | MemoryOptions): Promise<KeepUp> {
+  const { tools = [], scripts = {}, providers = {}, home, ...rest } = options
   // Arrays are parts of this program, other values are settings.
   const ours = <T>(value: unknown) => (Array.isArray(value) ? (value as readonly T[]) : [])
   const setting = (value: unknown) => (Array.isArray(value) ? undefined : value)
@@ -97,12 +117,18 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
   const unknown = Object.keys(flags).find((key) => !SETTINGS.includes(key))
   if (unknown !== undefined) {
     throw new ConfigError(
-      `unknown option "${unknown}"; known are ${[...SETTINGS, 'tools', 'scripts', 'providers'].join(', ')}`,
+      `unknown option "${unknown}"; known are ${['home', ...SETTINGS, 'tools', 'scripts', 'providers'].join(', ')}`,
     )
   }
-  if (!options.data) throw new ConfigError('data: name a folder')
+  if (home !== undefined && home !== 'memory')
+    throw new ConfigError(`home: "${home}" is unknown; leave it out and name a folder in data, or give "memory"`)
+  if (home === 'memory' && options.data !== undefined)
+    throw new ConfigError(`data: a home in memory has no folder; give either data or home`)
+  if (home !== 'memory' && !options.data) throw new ConfigError('data: name a folder')
   checkTools(tools)
-  const config = loadConfig({ flags, env: process.env })
+  const config = loadConfig(
+    home === 'memory' ? { flags: { ...flags, data: NO_FOLDER }, env: {} } : { flags, env: process.env },
+  )
   const roles = rolesOf(ours<RoleInput>(rest.roles), namesFor(config, tools))
   // An older Node must reach the check of its version, and it cannot link node:sqlite.
   const [{ openServices }, { localBackend }, { keepUpOf }] = await Promise.all([
@@ -111,6 +137,11 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
     import('./keepup.ts'),
   ])
   const own = { tools, scripts, providers, agents: ours<AgentBackend | CliAgent>(rest.agents), roles }
+  if (home === 'memory') {
+    const { openMemory } = await import('../process/memory/open-memory.ts')
+    const services = await openMemory(config, own)
+    return keepUpOf(services, config, () => services.close())
+  }
   const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {
     if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
     const hint = `another process owns ${config.data}; end it, name another folder, or use the keepup command`

@@ -24,6 +24,7 @@ export interface Shown<T> {
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type TreeRow = Omit<schemas.RunTree, 'position' | 'runId'>
+/** A call that asks a person, or has asked. */
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
 export type ArtifactRow = z.infer<typeof ArtifactView>
@@ -41,6 +42,7 @@ export interface Page {
   readonly limit: number
 }
 
+/** The questions that the tables answer. Each answer has the position of the log that it shows. */
 export interface ReadModel {
   /** The answer of any query on the tables. `query` must await nothing else. */
   rows<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Shown<T>>

@@ -1,6 +1,6 @@
 import type { OpenServices } from './owner/connect.ts'
 
-// The composition root. Only api/process/host, api/process/embedded and api/process/servers import concrete adapters.
+// The composition root. Only api/process/host, embedded, memory and servers import concrete adapters.
 
 /** Opens a data folder with the embedded adapters, or the servers that the settings name. */
 export const openServices = (async (config, mode, { autoDrive }, own) => {

@@ -23,6 +23,7 @@ export const TOOL_ERROR_CODES = [
   // Not in the specification: the driver had to leave the call, which was not cancelled and did not fail.
   'INTERRUPTED',
 ] as const
+/** The code of a failed or rejected call, as the model and the log have it. */
 export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number]
 
 /** Codes for decisions of the runtime or of a person. A tool cannot end with these codes. */

@@ -3,6 +3,7 @@ import type { Block, Message, Usage } from './content.ts'
 
 /** The limits of one answer. An answer that exceeds a limit is cut off. */
 export const CUTS = ['bytes', 'calls', 'blocks', 'depth'] as const
+/** The limit at which an answer was cut off. */
 export type Cut = (typeof CUTS)[number]
 
 /** One complete model call. The adapter converts it to its provider's wire format and adds nothing. */
@@ -17,6 +18,7 @@ export interface ModelRequest {
   readonly maxOutputTokens: number
 }
 
+/** Why an answer ended, in Anthropic's words. */
 export type StopReason = 'tool_use' | 'end_turn' | 'max_tokens' | 'pause_turn' | 'refusal'
 
 /** The provider's answer, before redaction. `content` keeps its blocks verbatim, in order. */

@@ -6,6 +6,7 @@ import { Effect } from './tools/tool-spec.ts'
 
 /** Seed 000, 5.3. */
 export type ExecutionPolicy = 'interactive' | 'batch'
+/** Seed 000, 5.3. How the calls of a run are performed; patterns of tools are `tool`, `server:*` and `*`. */
 export interface ToolExecutionContext {
   policy: ExecutionPolicy
   allowedTools: string[]

@@ -6,6 +6,7 @@ export class DocumentError extends StreamError<DocumentErrorCode> {
   override readonly name = 'DocumentError'
 }
 
+/** The code of a {@link DocumentError}. */
 export type DocumentErrorCode =
   | StreamRejection
   | 'DOCUMENT_EXISTS'

@@ -8,6 +8,7 @@ export class LogError extends Error {
   }
 }
 
+/** The code of a {@link LogError}. */
 export type LogErrorCode =
   | 'CONFLICT' // another event is at the expected revision; nothing was written
   | 'LOG_FULL' // the disk is full; nothing was written, a later attempt can succeed

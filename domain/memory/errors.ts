@@ -6,6 +6,7 @@ export class MemoryError extends StreamError<MemoryErrorCode> {
   override readonly name = 'MemoryError'
 }
 
+/** The code of a {@link MemoryError}. */
 export type MemoryErrorCode =
   | StreamRejection
   | 'MEMORY_UNKNOWN'

@@ -9,6 +9,7 @@ import type { DocumentReader } from '../document/model/view.ts'
  */
 export type MarkupParser = (xml: string, limits: { readonly depth: number; readonly nodes: number }) => ParsedMarkup
 
+/** The tree of a text, or why there is none. `message` says what to send instead. */
 export type ParsedMarkup =
   | { readonly kind: 'tree'; readonly root: Element }
   /** Too deep, too many nodes, a DTD, or another entity than XML's five. */
@@ -98,6 +99,7 @@ export interface ImportedChange {
   readonly words: readonly string[]
 }
 
+/** The outcome of an update from an editor. */
 export type ImportedUpdate =
   | ImportedChange
   /** The document already has the whole update. */

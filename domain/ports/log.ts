@@ -10,6 +10,7 @@ export interface Head {
   readonly timestamp: number
 }
 
+/** The part of a stream, or of the log, to read. */
 export interface ReadOptions {
   /** The first revision, inclusive. Default 0. */
   readonly from?: number

@@ -2,6 +2,7 @@ import type { ModelOutcome, ModelRequest } from '../calls/model-call.ts'
 
 export type { Cut, ModelFailure, ModelOutcome, ModelRequest, StopReason } from '../calls/model-call.ts'
 
+/** A source of model answers. `call` performs one attempt and rejects with a ModelError; the runtime retries. */
 export interface ModelProvider {
   /** e.g. `anthropic`, `openai`, `scripted`. */
   readonly id: string

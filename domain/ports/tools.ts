@@ -48,6 +48,10 @@ export type Probe =
   | { readonly found: 'happened'; readonly result?: ToolResult }
   | { readonly found: 'absent' | 'unknown' }
 
+/**
+ * A tool for models: its description, and the function that performs a call. `run` rejects with a ToolError, whose code
+ * and message the model gets.
+ */
 export interface Tool {
   readonly spec: ToolSpec
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>

@@ -1,3 +1,4 @@
+/** An entry of a folder. `size`: bytes. */
 export interface DirEntry {
   readonly name: string
   readonly type: 'file' | 'dir' | 'symlink' | 'other'
@@ -26,6 +27,7 @@ export interface Workspace {
   readonly versions: Versions
 }
 
+/** A search in the files below `path`. `glob`: only these files; `limit`: the most matches. */
 export interface SearchQuery {
   readonly pattern: string
   readonly regex: boolean
@@ -37,6 +39,7 @@ export interface SearchQuery {
   readonly limit: number
 }
 
+/** A line that matches. */
 export interface SearchMatch {
   readonly path: string
   /** Counted from 1. */
@@ -47,6 +50,7 @@ export interface SearchMatch {
   readonly text: string
 }
 
+/** A file that differs between two versions. */
 export interface FileChange {
   readonly path: string
   readonly change: 'added' | 'modified' | 'deleted'
@@ -68,6 +72,7 @@ export interface Versions {
   materialize(tree: string, folder: string): Promise<void>
 }
 
+/** A program to run. The first of `argv` is its name; `timeoutMs` ends it with its children. */
 export interface Command {
   readonly argv: readonly string[]
   /** Relative to the workspace. */
@@ -77,6 +82,7 @@ export interface Command {
   readonly network: boolean
 }
 
+/** The end of a command. `exitCode` is null after a signal, `signal` is null after an exit. */
 export interface CommandResult {
   readonly exitCode: number | null
   readonly signal: string | null

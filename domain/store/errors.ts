@@ -10,6 +10,7 @@ export type ContextErrorCode =
   | 'STORE_FULL'
   | 'NOT_DURABLE' // the store is only in memory
 
+/** An error of a {@link ContextStore}: a missing variable, or a key or value that cannot be stored. */
 export class ContextError extends StreamError<ContextErrorCode> {
   override readonly name = 'ContextError'
 }

@@ -134,7 +134,7 @@ export interface UseSum {
   readonly last: string
 }
 
-/** Sums of uses of a type, the latest first. `run`: only uses of this run. `since`, `until`: ISO 8601, inclusive. */
+/** Sums of uses of a type, the latest first. `run`: only uses of this run. From `since` on and before `until`, both ISO 8601. */
 export async function sumsOfUses(
   db: Kysely<Database>,
   type: 'read_audited' | 'request_refused' | 'login_failed' | 'key_used',
@@ -156,7 +156,7 @@ export async function sumsOfUses(
     .orderBy('operation')
   if (run !== undefined) query = query.where('run_id', '=', run)
   if (since !== undefined) query = query.where('recorded_at', '>=', since)
-  if (until !== undefined) query = query.where('recorded_at', '<=', until)
+  if (until !== undefined) query = query.where('recorded_at', '<', until)
   const rows = await query.execute()
   return rows.map(({ run_id, count, ...row }) => ({ ...row, run: run_id, count: Number(count) }))
 }

@@ -2,8 +2,8 @@ import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_pr
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocksIn } from '../support/examples/blocks.ts'
 import { freshFolders } from '../support/folders.ts'
-import { docPrograms } from '../support/programs/doc-programs.ts'
 
 // The tarball as a user has it: unpacked into node_modules of an empty project, beside its declared dependencies only.
 
@@ -166,7 +166,7 @@ describe('the published package', () => {
       console.log(JSON.stringify({ faults, end, last: events.at(-1)?.type, rolled: checkpoint?.completedToolResults[0]?.result }))
       `,
     )
-    const programs = docPrograms()
+    const programs = blocksIn('ts').map(({ text }) => text)
     expect(programs.length).toBeGreaterThan(3)
     // `export {}` makes each program a module: their names stay apart.
     const docs = programs.map((text, n) => ({ file: `docs-${n}.ts`, text: `${text}\nexport {}\n` }))

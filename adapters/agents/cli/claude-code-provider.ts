@@ -15,6 +15,7 @@ import { budgetFromDollars, executed, executionError, notResumable, startError }
 import { servedFunctions } from './function-config.ts'
 import { HeardRun } from './recorded-run.ts'
 
+/** The settings of a {@link ClaudeCodeProvider}. */
 export interface ClaudeCodeProviderOptions {
   /** Performs and records the runs. `openKeepUp` returns such an object. */
   readonly keepup: { readonly externalRuns: ExternalRuns }

@@ -53,6 +53,7 @@ export interface ReachedTools {
   file(name: string, content: string): string
 }
 
+/** How to start the program of an agent for one run. */
 export interface CliPlan {
   readonly args: readonly string[]
   /**

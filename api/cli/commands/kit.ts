@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Json } from '../../../domain/log/json.ts'
@@ -50,6 +51,15 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
           await ctx.leave()
         }
       },
+  }
+}
+
+/** The text of a file that a command names. `what` names it in the error. Throws a UsageError. */
+export function readText(what: string, path: string, cwd: string): string {
+  try {
+    return readFileSync(resolve(cwd, path), 'utf8')
+  } catch (error) {
+    throw new UsageError(`${what}: cannot be read: ${(error as Error).message}`)
   }
 }
 

@@ -23,6 +23,7 @@ export interface Consuming extends z.input<typeof PutConsumer> {
 /** Handles events in order. The position moves on when it has ended. */
 export type Handler = (events: readonly EventView[]) => unknown
 
+/** See `KeepUp.consume`. With `positionIn` the handler gets a transaction of that database, which also stores the position. */
 export interface Consume {
   <DB>(consumer: Consuming & { readonly positionIn: Kysely<DB> }, handler: RowHandler<DB>): Promise<void>
   (consumer: Consuming & { readonly positionIn?: never }, handler: Handler): Promise<void>

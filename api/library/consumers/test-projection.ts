@@ -10,6 +10,7 @@ export type GivenEvent = Partial<Omit<EventView, 'type' | 'payload'>> & {
   readonly payload: { readonly [member: string]: Json } | null
 }
 
+/** The projection under test. */
 export interface ProjectionTest<DB> {
   /** A database with the tables of the projection. */
   readonly db: Kysely<DB>
@@ -19,6 +20,7 @@ export interface ProjectionTest<DB> {
   clear?(tx: Transaction<DB>): Promise<unknown>
 }
 
+/** Hands events over to the projection. Each method resolves when the rows are written, and rejects as the handler does. */
 export interface TestedProjection {
   /** Hands over further events as one batch, as `consume` does. */
   given(...events: readonly GivenEvent[]): Promise<void>

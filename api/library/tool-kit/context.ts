@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
 import type { ToolContext, Workspace } from '../../../domain/ports/index.ts'
 
+/** The surroundings of a tool's call in a test. */
 export interface FakeContextOptions {
   /** Files of the workspace, by relative path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>

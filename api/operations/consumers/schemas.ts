@@ -39,6 +39,7 @@ export const Consumer = z
     lastAckAt: z.string().nullable(),
   })
   .meta({ id: 'Consumer' })
+/** A named consumer: its filter, its position, and how many events are behind it. */
 export type Consumer = z.output<typeof Consumer>
 
 export const ConsumerList = z.strictObject({ consumers: z.array(Consumer).readonly() }).meta({ id: 'Consumers' })

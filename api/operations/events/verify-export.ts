@@ -6,6 +6,7 @@ import { StreamVerifier } from '../../../domain/log/verify.ts'
 import type { AttachedBytes } from '../../../domain/stream/aggregate.ts'
 import { ExportHead, ExportLine, ExportPart, NoExport, readLine } from './export-lines.ts'
 
+/** The result for an exported run. `problems` is empty if `ok`. */
 export interface VerifiedExport {
   readonly runId: string
   readonly ok: boolean

@@ -1,5 +1,6 @@
 import { CodedError } from '../../../domain/log/coded-error.ts'
 
+/** The code of an {@link ExportError}. */
 export type ExportErrorCode =
   | 'EXPORT_FOREIGN'
   | 'EXPORT_RUNNING'

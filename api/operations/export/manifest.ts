@@ -10,6 +10,7 @@ import { EXPORT_SCHEMA } from './event-row.ts'
 import { ExportError } from './export-error.ts'
 
 export const FORMATS = ['parquet', 'csv', 'ndjson', 'cloudevents'] as const
+/** The format of the files of an export. `cloudevents` is for events only. */
 export type ExportFormat = (typeof FORMATS)[number]
 
 /** The end of the names of files in a format. */

@@ -14,6 +14,7 @@ const PART_CHARACTERS = 256 * 1024 * 1024
 /** Reads events: a first line of `EventsHead`, then lines of `EventLine`. `last`: the last position; null: the head. */
 export type OpenEvents = (after: string | null, last: number | null) => AsyncIterable<string>
 
+/** What an export of events has added. */
 export interface ExportedEvents {
   /** The cursor of the last exported event. Null: the log had no event after the beginning. */
   readonly position: string | null

@@ -6,6 +6,7 @@ import { encoderOf, RowFile } from './export-files.ts'
 import { type ExportFolder, endingOf, mustBeSchema } from './manifest.ts'
 import type { TableHead, TablesHead } from './table-lines.ts'
 
+/** What an export of tables has written. */
 export interface ExportedTables {
   /** The cursor of the last event that the tables show. Null: no event. */
   readonly position: string | null

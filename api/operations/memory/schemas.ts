@@ -65,6 +65,7 @@ export const Memory = z
     incompleteFrom: z.int().nullable().meta({ description: 'The revision from which on the tables cannot read it' }),
   })
   .meta({ id: 'Memory' })
+/** A fact that an agent has saved, as it is now. */
 export type Memory = z.infer<typeof Memory>
 
 export const MemoryList = z
@@ -87,6 +88,7 @@ export const MemoryHistory = z
     ),
   })
   .meta({ id: 'MemoryHistory' })
+/** The versions of a fact. */
 export type MemoryHistory = z.infer<typeof MemoryHistory>
 
 export const CorrectMemory = z

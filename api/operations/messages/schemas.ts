@@ -37,6 +37,7 @@ export const MessageView = Envelope.omit({ payload: true })
     revision: z.int(),
   })
   .meta({ id: 'Message' })
+/** A message between agents of a run or people, without its payload. */
 export type MessageView = z.infer<typeof MessageView>
 
 export const MessageList = z
@@ -71,4 +72,5 @@ export type RespondBody = z.output<typeof RespondBody>
 export const Sent = Recorded.extend({ id: z.string().meta({ description: 'The id of the message' }) }).meta({
   id: 'Sent',
 })
+/** The record of a message that was sent. */
 export type Sent = z.infer<typeof Sent>

@@ -11,6 +11,7 @@ export interface KnownModels {
   readonly choice: ModelRoutingDecision
 }
 
+/** A model that runs can have: limits, price, and its health in this process. */
 export interface KnownModel extends ModelInfo {
   /** The health in the answering process. Null: it has made no call of the model. */
   readonly figures: HealthFigures | null

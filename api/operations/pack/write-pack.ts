@@ -37,7 +37,7 @@ export const PackChoice = z.strictObject({
     .prefault([])
     .meta({ description: 'Runs, each with all its agents; empty: everything that the log holds' }),
   since: Time.optional().meta({ description: 'Only events from this time on' }),
-  until: Time.optional().meta({ description: 'Only events up to this time' }),
+  until: Time.optional().meta({ description: 'Only events before this time' }),
   bodies: z.boolean().prefault(true).meta({ description: 'false: without the bodies of events' }),
 })
 export type PackChoice = z.output<typeof PackChoice>
@@ -143,7 +143,7 @@ class PackWriter {
 
   #isInTime({ timestamp }: Header): boolean {
     const { since, until } = this.#asked
-    return (since === undefined || timestamp >= since) && (until === undefined || timestamp <= until)
+    return (since === undefined || timestamp >= since) && (until === undefined || timestamp < until)
   }
 
   async #events(streams: readonly string[]): Promise<void> {

@@ -167,6 +167,7 @@ export const RunTree = z
       .meta({ description: 'Of a fork: children of its source that had ended before it; nothing drives them again' }),
   })
   .meta({ id: 'RunTree' })
+/** The agents of a run, each with its state, use and budget. */
 export type RunTree = z.infer<typeof RunTree>
 
 export const RunList = z
@@ -222,6 +223,7 @@ export const Started = z
     warnings: z.array(z.string()).meta({ description: 'Sentences for a person, such as a gate that cannot hold' }),
   })
   .meta({ id: 'Started' })
+/** A run that was started, or that the same key started before (`created` false). */
 export type StartedRun = z.infer<typeof Started>
 
 export const InputBody = z
@@ -340,4 +342,5 @@ export const VerifiedRun = z
       .meta({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
   .meta({ id: 'VerifiedRun' })
+/** Whether the chains, bodies and digests of a run are those that were recorded. */
 export type VerifiedRun = z.infer<typeof VerifiedRun>

@@ -46,6 +46,7 @@ export const StoreSummary = z
     incompleteFrom: z.int().nullable().meta({ description: 'The revision from which on the tables cannot read it' }),
   })
   .meta({ id: 'ContextStore' })
+/** A store of variables. */
 export type StoreSummary = z.infer<typeof StoreSummary>
 
 export const StoredVariable = z
@@ -62,6 +63,7 @@ export const StoredVariable = z
     erased: z.boolean().meta({ description: 'The value was emptied for ever' }),
   })
   .meta({ id: 'StoredVariable' })
+/** A variable of a store with its author and its run. */
 export type StoredVariable = z.infer<typeof StoredVariable>
 
 export const StoreList = z
@@ -103,6 +105,7 @@ export const VariablesErased = z
       .meta({ description: 'Of a dry run, what would be emptied' }),
   })
   .meta({ id: 'VariablesErased' })
+/** What an erasure of variables has emptied. */
 export type VariablesErased = z.infer<typeof VariablesErased>
 
 export const VerifiedStore = z

@@ -192,7 +192,10 @@ export function compose(host: Host, kept: Kept): Services {
     ...stores,
     pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
   })
-  const agents = kept.readOnly === true ? null : agentRuns(host, ports, tables, () => read.current(), kept.agentLease)
+  const agents =
+    kept.readOnly === true || !host.keepsFiles
+      ? null
+      : agentRuns(host, ports, tables, () => read.current(), kept.agentLease)
   return createKeepUp({
     ...particular,
     ...(agents !== null && { agents }),
@@ -210,7 +213,7 @@ export function compose(host: Host, kept: Kept): Services {
     keeping,
     witness,
     login: loginWays(config.access, config.oidcSecret, clock),
-    ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
+    ...(kept.readOnly !== true && host.keepsFiles && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>
       mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),
     vault,

@@ -51,6 +51,8 @@ export interface Host extends Pick<Own, 'crashPoint' | 'agents' | 'roles'> {
   /** Values to hide in all runs. */
   readonly knownSecrets: readonly string[]
   readonly tell: Tell
+  /** False: the host has no data folder, so runs have no workspace. */
+  readonly keepsFiles: boolean
 }
 
 /** Closes all resources in reverse order. Closes the rest before it reports a failure. */
@@ -75,18 +77,22 @@ export class Opened {
   }
 }
 
-/** Opens the host's part of a data folder. `passwords`: the servers' passwords, which all runs must hide too. */
+interface HostOptions {
+  /** The servers' passwords, which all runs must hide too. */
+  readonly passwords?: readonly string[]
+  /** A host in memory. Absent: the vault and the snapshots are files of the data folder. */
+  readonly stores?: Pick<Host, 'vault' | 'snapshots'>
+}
+
+/** Opens the part of a host that does not depend on the storage of events. */
 export async function openHost(
   config: Config,
   own: Own,
   opened: Opened,
   tell: Tell,
-  passwords: readonly string[] = [],
+  { passwords = [], stores }: HostOptions = {},
 ): Promise<Host> {
-  const at = paths(config.data)
-  rememberDataFolder(config.data)
-  const keys = vaultKeys(config)
-  const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
+  const { vault, snapshots } = stores ?? (await openStores(config, passwords, opened))
   const models = createModels({
     env: process.env,
     models: config.models,
@@ -110,8 +116,6 @@ export async function openHost(
   short.push(...named.filter((_, i) => used[i] !== null && !isHidable(used[i] ?? null)))
   if (short.length > 0)
     tell(`${short.join(', ')}: too short to be hidden, or an ordinary word, so not looked for in what is recorded`)
-  const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
-  opened.push(() => snapshots.close())
   return {
     config,
     vault,
@@ -120,11 +124,26 @@ export async function openHost(
     mcp,
     snapshots,
     tell,
+    keepsFiles: stores === undefined,
     ...(own.crashPoint && { crashPoint: own.crashPoint }),
     ...(own.agents && { agents: own.agents }),
     ...(own.roles && { roles: own.roles }),
-    knownSecrets: [...models.knownSecrets(), ...used.filter(isHidable), ...hidden, ...keyTexts(keys)],
+    knownSecrets: [
+      ...models.knownSecrets(),
+      ...used.filter(isHidable),
+      ...hidden,
+      ...(stores === undefined ? keyTexts(vaultKeys(config)) : []),
+    ],
   }
+}
+
+async function openStores(config: Config, passwords: readonly string[], opened: Opened) {
+  rememberDataFolder(config.data)
+  const keys = vaultKeys(config)
+  const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
+  const snapshots = SqliteSnapshots.open(paths(config.data).snapshots, (path) => rmSync(path, { force: true }))
+  opened.push(() => snapshots.close())
+  return { vault, snapshots }
 }
 
 const isHidable = (value: string | null): value is string => value !== null && unhidable(value) === null

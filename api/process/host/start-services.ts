@@ -24,7 +24,7 @@ export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 /** The parts of a host for preparing runs. */
 export type PreparingHost = Pick<
   Host,
-  'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents' | 'roles'
+  'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents' | 'roles' | 'keepsFiles'
 >
 
 /** Builds the services for preparing runs. */
@@ -55,6 +55,10 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       }
     },
     async workspace(path, about): Promise<StartWorkspace> {
+      if (!host.keepsFiles) {
+        const what = `${path}: keepup in memory keeps no versions of files, so its runs have no workspace; open a data folder`
+        throw new Problem('INVALID_REQUEST', what)
+      }
       // The snapshot before the run is stored too, so it must hide the secrets as well.
       const { versions } = await openBoundary(vault, knownSecrets, about)
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })

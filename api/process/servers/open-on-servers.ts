@@ -79,7 +79,7 @@ export async function openOnServers(
     await reach(() => waitForServer(pool, own.patienceMs))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
     const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
-    const host = await openHost(config, own, opened, warn, passwordsOf(config))
+    const host = await openHost(config, own, opened, warn, { passwords: passwordsOf(config) })
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
     // Each command and drive reads the tables first. This read must not wait for other queries.

@@ -13,6 +13,7 @@ const schema = z.strictObject({
     .describe('Paths of files that the work produced, relative to the workspace.'),
   nextSteps: nonBlank.optional().describe('What should be done next, if anything.'),
 })
+/** The arguments of the tool `complete_task` (seed 000, 5.1). */
 export type CompleteTaskInput = z.input<typeof schema>
 
 /** The only way to DONE. During recovery, gates are not required and unread input is ignored. */

@@ -26,6 +26,7 @@ const schema = z.strictObject({
   expectedOutput: nonBlank.optional().describe('What its summary must contain.'),
 })
 type Input = z.infer<typeof schema>
+/** The arguments of the tool `delegate_to_agent` (seed 000, 5.5). */
 export type DelegateToAgentInput = z.input<typeof schema>
 
 /** A constraint without white space is a tool pattern; any other constraint is text. */

@@ -147,6 +147,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   ExpandContext,
   Erase,
 ])
+/** A person's command to a run. `kind` names it: input, an answer to an approval, pause, cancel and others. */
 export type UserCommand = z.infer<typeof UserCommand>
 
 // Outcomes of effects, already redacted by the driver. An outcome is never refused; a repeated outcome changes nothing.

@@ -18,6 +18,7 @@ interface Place {
   readonly b: Said | null
 }
 
+/** Two runs beside each other. `common`: the number of places that both have with the same content. */
 export interface Comparison {
   readonly common: number
   /** The first difference by cause; null: none. */

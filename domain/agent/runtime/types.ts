@@ -102,6 +102,7 @@ export interface ReusedRecord {
     | null
 }
 
+/** The proof of one agent of a run. */
 export interface Verification extends StreamProof {
   readonly agentId: string
 }

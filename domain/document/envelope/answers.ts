@@ -49,6 +49,7 @@ export interface RefusedAnswer {
   }
 }
 
+/** The answer to an envelope: `status` is 200, 409 with the reasons, or the code of a refusal. */
 export type EnvelopeAnswer = Applied | Conflict | RefusedAnswer
 
 const STATUS: Readonly<Record<RefusalCode, RefusedAnswer['status']>> = {

@@ -37,6 +37,7 @@ export const AiEnvelopeRequest = z
 
 /** A request to change one document. */
 export type AiEnvelopeRequest = z.infer<typeof AiEnvelopeRequest>
+/** A span that the request has read, with the hash of its content at that time. */
 export type Precondition = z.infer<typeof Precondition>
 
 /** Parses a body. `fault`: why the body is invalid. Preconditions must name different spans. */

@@ -21,6 +21,7 @@ export interface BlamedPart {
   readonly revision: number | null
 }
 
+/** Who wrote each part of a document at a revision. */
 export interface Blame {
   readonly documentId: string
   readonly revision: number
@@ -29,6 +30,7 @@ export interface Blame {
   readonly sources: readonly HistoryEntry[]
 }
 
+/** The proof of a document. `frontier` and `root`: those of its last revision. */
 export interface DocumentProof extends StreamProof {
   readonly frontier: string
   readonly root: string

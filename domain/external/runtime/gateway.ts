@@ -9,6 +9,7 @@ import { type AgentRunRequest, checkAdvertised, checkRequest } from '../request.
 import { ExternalRun, type RunOptions } from './run.ts'
 import { versionBefore } from './versions.ts'
 
+/** The ports and settings of an {@link AgentGateway}. */
 export interface GatewayOptions {
   readonly log: ExternalLog
   readonly clock: Clock

@@ -13,6 +13,7 @@ import { type ExternalState, isReported, isRunOver } from '../state.ts'
 import { AgentEventIndex } from './event-index.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
+/** The ports of a {@link StreamExternalLog}. */
 export interface ExternalLogPorts extends StreamPorts {
   /** The version of this program, for claims. */
   readonly build: string

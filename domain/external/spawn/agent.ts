@@ -7,6 +7,7 @@ import { addTokens, NO_TOKENS, type TokenUsage } from './token-usage.ts'
 /** The destination of a result: the caller, the parent's merge, or only the store. */
 export type OnComplete = 'return' | 'merge' | 'store'
 
+/** The state of a spawned agent (seed 004). */
 export type AgentStatus = 'idle' | 'running' | 'completed' | 'failed' | 'cancelled'
 
 /** An agent to run. `model`: the provider's name of the model. The provider gets the last three members unchanged. */

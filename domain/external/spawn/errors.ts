@@ -13,6 +13,7 @@ export type SpawnErrorCode =
   | 'NOT_RESUMABLE' // the state left by a crash cannot be resumed
   | 'INVALID_MERGE'
 
+/** A spawn that was refused or could not end. `code` names the reason. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly code: SpawnErrorCode

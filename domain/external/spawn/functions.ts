@@ -15,6 +15,7 @@ export interface FunctionContext {
   readonly signal: AbortSignal
 }
 
+/** A function that the program offers to spawned agents. */
 export interface RegisteredFunction extends FunctionSpec {
   /** Answers a call with JSON. The caller gets the message of a thrown error. */
   call(args: JsonObject, context: FunctionContext): Json | undefined | Promise<Json | undefined>

@@ -11,6 +11,7 @@ export interface ChildResult {
 
 /** The merges of seed 004 that need only the results. */
 export const MERGES = ['concatenate', 'structured', 'vote', 'summarize'] as const
+/** The name of a built-in merge of results. */
 export type MergeName = (typeof MERGES)[number]
 
 /** The merged results of the children. The result does not depend on the order of arrival. */

@@ -64,6 +64,8 @@ interface Line {
 
 const MAX_PROBLEMS = 100
 const MAX_REASONS = 100
+/** A member is missing or has another type. The texts of JavaScript's own errors differ between engines and builds. */
+const NO_EVENT = 'it has not the shape of an event; pack it again'
 
 /** Verifies the files of a pack, in any order, as `api/docs/verify.py` does. */
 export class PackVerifier {
@@ -100,7 +102,7 @@ export class PackVerifier {
       place = `${echo(String(stream))}@${revision}`
       this.#check(line, place)
     } catch (error) {
-      this.problem(place, (error as Error).message)
+      this.problem(place, error instanceof ProofError ? error.message : NO_EVENT)
     }
   }
 
@@ -283,12 +285,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Parses a line. Throws unless the line is exactly the canonical text (RFC 8785) of its value. */
 function parsed(text: string): unknown {
-  const value: unknown = JSON.parse(text)
+  const value = jsonOf(text)
   // `JSON.stringify` writes canonical text when all names are sorted, many times faster than sorting them does. Only
   // lone surrogates have no canonical text.
   if (!isSorted(value) || `${JSON.stringify(value)}\n` !== text || /\\ud[89a-f]/.test(text))
     throw malformed('it is not a line of canonical JSON')
   return value
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the names in all objects of a JSON value are sorted. */

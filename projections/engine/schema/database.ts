@@ -180,6 +180,7 @@ export interface CauseRow {
 
 export type EventRow = SpecRow<typeof eventRows>
 
+/** The rows of all tables and views by name, for Kysely: `Kysely<Database>`. Times are ISO 8601 in UTC, money is nano-dollars. */
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow
   streams: StreamRow

@@ -37,7 +37,8 @@ export async function openSqliteStore(path: string): Promise<SqliteStore> {
 }
 
 // user_version = meaning * 1000 + schema version, so one pragma stores both.
-async function migrate({ raw, db }: Connection, path: string): Promise<void> {
+/** Brings the tables of a connection to the present schema. `path`: for errors. Rejects as {@link openSqliteStore}. */
+export async function migrate({ raw, db }: Connection, path: string): Promise<void> {
   raw.exec('begin immediate')
   try {
     const stored = Number(raw.prepare('pragma user_version').get()!.user_version)

@@ -29,7 +29,9 @@ it('passwords of servers are hidden, and one that is too short for that is repor
   const config = ConfigSchema.parse({ data: tempFolder() })
   const told: string[] = []
   const opened = new Opened()
-  const { knownSecrets } = await openHost(config, {}, opened, (text) => told.push(text), ['long enough', 'abc'])
+  const { knownSecrets } = await openHost(config, {}, opened, (text) => told.push(text), {
+    passwords: ['long enough', 'abc'],
+  })
   await opened.closeAll()
   expect([knownSecrets.includes('long enough'), knownSecrets.includes('abc')]).toEqual([true, false])
   expect(told).toEqual([expect.stringMatching(/a password in .*KEEPUP_POSTGRES: too short to be hidden/)])

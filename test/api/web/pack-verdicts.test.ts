@@ -59,6 +59,20 @@ test('the page and keepup pack --check give the same verdict about each pack, ho
   expect(seen.size).toBe(2)
 })
 
+test.each(['null', '1', '[]', '{}', '{"header":null}', '{"header":{"body":1}}', '{"absent":1,"header":{}}', 'no JSON'])(
+  'a line that is no event, %s, is named in the same words',
+  async (line) => {
+    const { pack } = fc.sample(
+      anyPack.filter(({ change }) => change === 'honest'),
+      { numRuns: 1, seed: 1 },
+    )[0]!
+    const forged = { ...pack, 'events.ndjson': `${pack['events.ndjson']}${line}\n` }
+    const found = { ...(await checkPack(tarOf(forged))), story: null }
+    expect(await ask({ file: new Blob(await Array.fromAsync(tarOf(forged))), vkey: null })).toEqual({ found })
+    expect(found.problems[0]!.message).toMatch(/pack it again|canonical JSON/)
+  },
+)
+
 test('a key is compared, and a text that is no key is named as such', async () => {
   const honest = anyPack.filter(({ change }) => change === 'honest')
   const { pack } = fc.sample(honest, { numRuns: 1, seed: 1 })[0]!

@@ -67,7 +67,7 @@ export async function driversOf(place: Place, model: string) {
       () => undefined,
     )
     const knownSecrets = models.knownSecrets()
-    const host = { config, models, vault, mcp, knownSecrets, tools: [...tools.values()] }
+    const host = { config, models, vault, mcp, knownSecrets, tools: [...tools.values()], keepsFiles: true }
     const { prepare } = createStarts(prepareServices(host))
     const spec = await prepare({
       model,

@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { extname } from 'node:path'
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { asOne, refusal, take } from '../../../http/answers.ts'
 import type { DocumentEntry, DocumentList } from '../../../operations/document/schemas.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
-import { choice, type Kit, readAll, whole } from '../kit.ts'
+import { choice, type Kit, readAll, readText, whole } from '../kit.ts'
 import { proveDocuments } from './docs-prove.ts'
 
 const FORMATS = ['markdown', 'html', 'loro', 'json'] as const
@@ -50,11 +49,7 @@ interface CreateOptions {
 
 async function create(ctx: Context, file: string | undefined, o: CreateOptions): Promise<number> {
   const content =
-    file === undefined
-      ? null
-      : file === '-'
-        ? await readAll(ctx.io.stdin)
-        : await readFile(resolve(ctx.io.cwd, file), 'utf8')
+    file === undefined ? null : file === '-' ? await readAll(ctx.io.stdin) : readText(file, file, ctx.io.cwd)
   const isHtml = /^\.html?$/i.test(extname(file ?? ''))
   const format = content === null ? 'empty' : (o.format ?? (isHtml ? 'html' : 'markdown'))
   const title = o.title ?? (file === undefined || file === '-' ? 'Untitled' : file.replace(/^.*\//, ''))
@@ -104,7 +99,7 @@ async function exportTo(ctx: Context, prefix: string, o: ShowOptions): Promise<n
 /** Sends an AI envelope from a file. Prints a 409 with its reasons as a result and returns a failure code. */
 async function edit(ctx: Context, prefix: string, file: string): Promise<number> {
   const id = await documentId(ctx, prefix, 'write')
-  const body = file === '-' ? await readAll(ctx.io.stdin) : await readFile(resolve(ctx.io.cwd, file), 'utf8')
+  const body = file === '-' ? await readAll(ctx.io.stdin) : readText(file, file, ctx.io.cwd)
   const backend = await ctx.backend('write')
   const query = new URLSearchParams(ctx.by === undefined ? {} : { by: ctx.by })
   const headers = { 'content-type': 'application/json' }

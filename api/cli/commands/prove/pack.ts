@@ -35,7 +35,7 @@ export function packCommand(program: Command, kit: Kit): void {
     .argument('[runs...]', 'absent: everything that the log holds')
     .option('--to <file>', 'the new file, a tar')
     .option('--since <time>', 'only events from this time on, such as 2026-11-01')
-    .option('--until <time>', 'only events up to this time')
+    .option('--until <time>', 'only events before this time')
     .option('--no-bodies', 'withhold the bodies of events, and everything made from them')
     .option('--check <file>', 'verify a pack; needs no data folder')
     .option('--verifier <file>', 'write verify.py of this program, for checks with Python alone')

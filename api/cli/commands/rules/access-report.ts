@@ -146,6 +146,6 @@ export function reportCommand(access: Command, kit: Kit): void {
     .description('who could and did approve, read, ask for and erase a run; without one: rights, keys and changes')
     .argument('[target]', 'a run or a call')
     .option('--since <time>', 'changes and uses then or later: 2026-11-23, or 30m, 12h, 2d, 1w ago')
-    .option('--until <time>', 'changes and uses until then')
+    .option('--until <time>', 'changes and uses before then')
     .action(kit.action<ReportOptions>((ctx, [target], options) => report(ctx, target, options)))
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseRole, RoleFileError, roleJsonSchema } from '../../../../adapters/files/roles/parse-role.ts'
@@ -7,7 +6,7 @@ import { take } from '../../../http/answers.ts'
 import { namesFor, rolesFolder } from '../../../process/host/known-roles.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
-import { alone, type Kit } from '../kit.ts'
+import { alone, type Kit, readText } from '../kit.ts'
 
 async function rolesOf(ctx: Context) {
   const found = await take((await ctx.client('write')).v1.roles.$get({}))
@@ -50,9 +49,7 @@ async function show(ctx: Context, name: string): Promise<number> {
 /** Checks a role file like those in the roles folder. Tools that a program defines are unknown here. */
 async function check(ctx: Context, file: string): Promise<number> {
   const path = resolve(ctx.io.cwd, file)
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new UsageError(`cannot read ${path}: ${error.message}`)
-  })
+  const text = readText(path, path, ctx.io.cwd)
   const role = parsed(text, path, namesFor(ctx.config))
   ctx.show({ file: path, role }, () => [`${path}: the role "${role.name}" can be used`])
   return EXIT.done

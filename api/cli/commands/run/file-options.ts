@@ -1,31 +1,21 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { firstIssue } from '../../../../domain/log/issues.ts'
 import type { Json } from '../../../../domain/log/json.ts'
 import { RoutingConfig } from '../../../../domain/tree/routing-config.ts'
 import { UsageError } from '../../exit.ts'
-import { jsonOrText } from '../kit.ts'
+import { jsonOrText, readText } from '../kit.ts'
 
 // Files that "run" reads for one run.
-
-function read(option: string, path: string, cwd: string): string {
-  try {
-    return readFileSync(resolve(cwd, path), 'utf8')
-  } catch (error) {
-    throw new UsageError(`${option} ${path}: cannot be read: ${(error as Error).message}`)
-  }
-}
 
 /** Reads a file as knowledge for the run. */
 export const knowledgeFrom = (path: string, cwd: string): { kind: 'file'; name: string; text: string } => ({
   kind: 'file',
   name: path,
-  text: read('--knowledge', path, cwd),
+  text: readText(`--knowledge ${path}`, path, cwd),
 })
 
 /** Reads routing rules from a file: the value of `routing` in the settings, with or without that member name. */
 export function routingFrom(path: string, cwd: string): RoutingConfig {
-  const given = parsed(path, read('--routing', path, cwd))
+  const given = parsed(path, readText(`--routing ${path}`, path, cwd))
   const named = typeof given === 'object' && given !== null && Object.keys(given).join() === 'routing'
   const found = RoutingConfig.safeParse(named ? (given as { routing: unknown }).routing : given)
   if (found.success) return found.data

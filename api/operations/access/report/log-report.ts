@@ -51,7 +51,7 @@ async function changesIn(s: Services, stream: string, { since = '', until }: Spa
   for await (const page of ownHistory(s, access, stream, 0, Number.POSITIVE_INFINITY))
     for (const { event, recorded } of page) {
       const { timestamp: at, actor, revision, type } = recorded.header
-      if (at < since || (until !== undefined && at > until)) continue
+      if (at < since || (until !== undefined && at >= until)) continue
       if (event.type === 'residue' || event.type === 'erased') continue
       // The hash of a key is no news for a reader.
       const { hash: _, ...change } = event.body as { readonly hash?: string }

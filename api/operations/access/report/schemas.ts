@@ -12,7 +12,7 @@ export const ReportQuery = z
     run: Id.optional(),
     call: Id.optional().meta({ description: 'Of the decisions of its run, only those about this call' }),
     since: Moment.optional().meta({ type: 'string', description: `Changes and uses then or later: ${MOMENT}` }),
-    until: Moment.optional().meta({ type: 'string', description: 'Changes and uses until then' }),
+    until: Moment.optional().meta({ type: 'string', description: 'Changes and uses before then' }),
   })
   .refine(({ run, call, since, until }) => {
     const target = [run, call].filter((one) => one !== undefined).length

@@ -9,6 +9,7 @@ import { Transcript } from '../../state/transcript.ts'
 import { assemblerOf, inputsHash, requestInputs } from '../../window/request.ts'
 import { history } from './history.ts'
 
+/** A model request rebuilt from the log. `attempt` counts from 1. */
 export interface RebuiltRequest {
   readonly attempt: number
   /** The revision of its intent. */

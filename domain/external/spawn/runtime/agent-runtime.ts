@@ -27,6 +27,7 @@ import { buildPrompt } from '../prompt.ts'
 import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry-policy.ts'
 import { AttemptReports, systemClock } from './attempts.ts'
 
+/** The parts of an {@link AgentRuntime}. */
 export interface AgentRuntimeOptions {
   readonly provider: LLMProvider
   readonly store: IContextStore

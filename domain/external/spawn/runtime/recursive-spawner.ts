@@ -16,6 +16,7 @@ import type { AgentRuntime } from './agent-runtime.ts'
 /** A named merge or a custom function. */
 export type MergeStrategy = MergeName | ((children: readonly ChildResult[]) => unknown)
 
+/** The runtime and the limits of a {@link RecursiveSpawner}. */
 export interface RecursiveSpawnerOptions {
   readonly runtime: AgentRuntime
   /** The maximum depth of children; an agent without a parent has depth 0. Default: 3. */

@@ -1,0 +1,56 @@
+import { loadConfig } from '../../api/process/config/settings.ts'
+import { openServices } from '../../api/process/open-services.ts'
+import { localBackend } from '../../api/process/owner/local.ts'
+
+// The server of test/bench/load.ts: a data folder behind HTTP, with appends at a steady rate. Messages: {append: {rate, seconds}} is
+// answered with {appended, longestMs}, `memory` with {rss, heap} in bytes, `close` with {}.
+
+const [, , data = ''] = process.argv
+const config = loadConfig({ flags: { data, port: 0 }, env: {} })
+const services = await openServices(config, 'owner', { autoDrive: false })
+if (services === null) throw new Error(`${data} cannot be opened`)
+const backend = await localBackend(services, {
+  ...{ config, env: {}, tcp: true },
+  onFault: (error, path) => process.stderr.write(`${path}: ${String(error)}\n`),
+})
+
+/** The streams that the appends go to, so that the watchers of one stream see a part of them. */
+const STORES = 10
+
+/** Appends `rate` events in each second, without waiting for one before the next. Rejects if one fails. */
+async function append(rate: number, seconds: number) {
+  const stores = Array.from({ length: STORES }, (_, n) =>
+    services!.contexts.open(`load-${n}`, { kind: 'user', id: 'load' }),
+  )
+  const started = performance.now()
+  const pending: Promise<void>[] = []
+  let longestMs = 0
+  for (let n = 0; n < rate * seconds; n++) {
+    const due = started + (n * 1000) / rate
+    const early = due - performance.now()
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early))
+    const at = performance.now()
+    pending.push(
+      stores[n % STORES]!.set(`k${n % 500}`, { n, text: 'x'.repeat(200) }).then(() => {
+        longestMs = Math.max(longestMs, performance.now() - at)
+      }),
+    )
+    if (pending.length === 1000) await Promise.all(pending.splice(0))
+  }
+  await Promise.all(pending)
+  return { appended: rate * seconds, longestMs }
+}
+
+type Asked = { readonly append: { readonly rate: number; readonly seconds: number } } | 'memory' | 'close'
+
+process.on('message', async (asked: Asked) => {
+  if (asked === 'memory') {
+    const { rss, heapUsed } = process.memoryUsage()
+    process.send?.({ rss, heap: heapUsed, cpuMs: process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000 })
+  } else if (asked === 'close') {
+    await backend.close()
+    process.send?.({})
+    process.disconnect?.()
+  } else process.send?.(await append(asked.append.rate, asked.append.seconds))
+})
+process.send?.({ url: backend.url })
