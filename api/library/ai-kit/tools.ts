@@ -1,4 +1,5 @@
 import type { ToolApprovalStatus, ToolSet } from 'ai'
+import type { ToolErrorCode } from '../../../domain/calls/error-codes.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
 import type { CallEnd } from '../../../domain/external/hosted/record.ts'
 import type { HostedCall, HostedRun, Waiting } from '../../../domain/external/runtime/hosted-run.ts'
@@ -42,9 +43,12 @@ function executing(run: HostedRun, toolName: string, execute: Execute): Execute 
       }
       let last: unknown
       try {
-        for await (const output of execute(input as never, options) as AsyncIterable<unknown>) yield (last = output)
+        for await (const output of execute(input as never, options) as AsyncIterable<unknown>) {
+          last = output
+          yield output
+        }
       } catch (error) {
-        await run.fail(call, error)
+        await failed(run, call, error)
         throw error
       }
       await run.succeed(call, toTagged(last))
@@ -62,18 +66,29 @@ async function performed(run: HostedRun, call: HostedCall, work: () => Promise<u
     const answer = await work()
     output = isAsyncIterable(answer) ? await lastOf(answer) : answer
   } catch (error) {
-    await run.fail(call, error)
+    await failed(run, call, error)
     throw error
   }
   await run.succeed(call, toTagged(output))
   return output
 }
 
-/** The recorded result. Throws the recorded error. */
+/** The recorded result. Throws the recorded error, which reads as the first one did. */
 function outcomeOf({ success, result, error }: CallEnd): unknown {
   if (success) return fromTagged(result as Json)
-  throw error === undefined ? new Error('the call failed') : new ToolError(error.code as never, error.message)
+  const { code, message } = error!
+  if (code !== FAILED) throw new ToolError(code as ToolErrorCode, message)
+  const [, name, rest] = NAMED.exec(message) ?? []
+  throw name === undefined ? new Error(message) : Object.assign(new Error(rest), { name })
 }
+
+const FAILED = 'EXECUTION_FAILED'
+/** An error with a name of its own, as text. The SDK shows the name to the model. */
+const NAMED = /^([A-Za-z]\w*Error): (.*)$/s
+
+/** Records the failure of a call. */
+const failed = (run: HostedRun, call: HostedCall, error: unknown): Promise<void> =>
+  run.fail(call, error instanceof Error && error.name !== 'Error' ? `${error.name}: ${error.message}` : error)
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   value !== null && typeof value === 'object' && Symbol.asyncIterator in value

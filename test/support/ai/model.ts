@@ -17,6 +17,15 @@ const usage: Result['usage'] = {
   outputTokens: { total: 5, text: 5, reasoning: 0 },
 }
 
+/** The parts one by one, as a connection gives them. */
+async function* paced(parts: readonly Part[], signal: AbortSignal | undefined): AsyncGenerator<Part> {
+  for (const part of parts) {
+    await new Promise(setImmediate)
+    signal?.throwIfAborted()
+    yield part
+  }
+}
+
 /** A model of the AI SDK that answers the n-th turn of a conversation with the n-th step of a script. */
 export function aiModel(script: readonly AiStep[], onCall: (turn: number) => void = () => {}): Model {
   const answer = (options: Around['params']): { content: Result['content']; reason: 'stop' | 'tool-calls' } => {
@@ -57,7 +66,7 @@ export function aiModel(script: readonly AiStep[], onCall: (turn: number) => voi
         ...parts,
         { type: 'finish', usage, finishReason: { unified: reason, raw: reason } },
       ]
-      return { stream: ReadableStream.from(all) as ReadableStream<Part> }
+      return { stream: ReadableStream.from(paced(all, options.abortSignal)) as ReadableStream<Part> }
     },
   }
 }
