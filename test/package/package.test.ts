@@ -39,7 +39,8 @@ beforeAll(() => {
   if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node']) {
+  // The programs of the docs use the AI SDK, which a user installs beside keepup.
+  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node', 'ai']) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), at)
@@ -71,12 +72,17 @@ describe('the published package', () => {
       'api/demo/script.json',
       'api/demo/team.json',
       'api/docs/access.md',
+      'api/docs/agent-sdks.md',
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/consumers.md',
       'api/docs/dashboard.sql',
       'api/docs/documents.md',
       'api/docs/events.md',
+      'api/docs/examples/ai-sdk/README.md',
+      'api/docs/examples/ai-sdk/main.ts',
+      'api/docs/examples/claude-agent-sdk/README.md',
+      'api/docs/examples/claude-agent-sdk/main.ts',
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
@@ -105,6 +111,7 @@ describe('the published package', () => {
   it('asks a user for what it needs to run, and runs nothing at its installation', () => {
     const { dependencies, ...rest } = manifest()
     expect(dependencies).toEqual(own.dependencies)
+    expect(Object.keys(rest.peerDependencies ?? {})).toEqual(Object.keys(rest.peerDependenciesMeta ?? {}))
     expect(rest).toMatchObject({ name: '@keepup/runtime', version: own.version, engines: { node: '>=24' } })
     expect(rest).toMatchObject({ bin: { keepup: 'api/cli/keepup.js' }, publishConfig: { access: 'public' } })
     for (const key of ['private', 'scripts', 'optionalDependencies', 'devDependencies'])

@@ -365,8 +365,13 @@ export class HostedRun extends RunHandle {
     await this.#append([{ kind: 'transcript_deleted', ...(subpath !== undefined && { subpath }) }])
   }
 
-  /** Records the end of the run. Calls without an outcome end as unknown. */
+  /**
+   * Records the end of the run. Calls without an outcome end as unknown. A program that starts again after its end records
+   * nothing.
+   */
   async finish(success: boolean, text: string | null): Promise<void> {
+    const { stage } = this.state
+    if (stage.at === 'ended' && stage.outcome.kind === 'exited') return
     this.#mustGoOn()
     const finalText = text === null ? null : boundFinalText(String(await this.#options.hide(text)))
     const exit = { code: success ? 0 : 1, signal: null }
