@@ -39,7 +39,8 @@ export function decideHosted(d: ExternalDecisionBuilder, state: ExternalState, f
     case 'call_begins': {
       const call = d.calls.find(({ id }) => id === fact.toolCallId)
       if (isRunOver(state) || cancelledAt !== null || !d.drives || call === undefined) return
-      const isAllowed = call.stage.at === 'approved' || (call.stage.at === 'planned' && call.refused === null)
+      const isFree = call.stage.at === 'planned' && call.refused === null
+      const isAllowed = isFree ? externalPolicy.needsApproval(d.caller, call) === null : call.stage.at === 'approved'
       if (isAllowed) beginCall(d, call, null)
     }
   }
