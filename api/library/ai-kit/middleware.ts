@@ -45,7 +45,7 @@ export function middlewareOf(run: HostedRun): LanguageModelMiddleware {
   }
 }
 
-/** Headers may hold a key, and the signal is of this process, so neither belongs to the request. */
+/** Headers can contain a key, and the signal belongs to this process, so neither is a part of the request. */
 function askedOf(type: string, params: Around['params'], { provider, modelId }: Around['model']): ModelAsked {
   const { prompt, tools = [], headers: _, abortSignal: __, includeRawChunks: ___, ...settings } = params
   return {
@@ -56,7 +56,7 @@ function askedOf(type: string, params: Around['params'], { provider, modelId }: 
   }
 }
 
-/** The bodies and headers of requests and responses repeat the content, and may hold keys. */
+/** The bodies and headers of requests and responses repeat the content, and can contain keys. */
 function generated(result: Generated): Answered {
   const { request: _, response, ...rest } = result
   const { headers: __, body: ___, ...about } = response ?? {}

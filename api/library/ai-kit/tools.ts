@@ -83,7 +83,7 @@ function outcomeOf({ success, result, error }: CallEnd): unknown {
 }
 
 const FAILED = 'EXECUTION_FAILED'
-/** An error with a name of its own, as text. The SDK shows the name to the model. */
+/** The text of an error whose class has a name. The SDK shows the name to the model. */
 const NAMED = /^([A-Za-z]\w*Error): (.*)$/s
 
 /** Records the failure of a call. */

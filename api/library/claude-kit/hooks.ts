@@ -15,8 +15,8 @@ const GRACE_S = 15
 const MOST_OF_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Hooks that record every tool call before and after it, and decide by keepup's policy and its inbox. A call that nobody
- * has decided after `timeoutMs`, and a call that cannot be recorded, is denied. A call that the policy allows stays
+ * Hooks that record every tool call before and after it, and decide by keepup's policy and its inbox. Without a
+ * decision after `timeoutMs`, and without a record, the answer is no. A call that the policy allows stays
  * subject to Claude's own permissions.
  */
 export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {

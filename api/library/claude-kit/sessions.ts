@@ -44,7 +44,7 @@ export class Sessions implements SessionStore {
         { kind: KIND, scope: projectKey, name: sessionId, prompt, extensions, rules },
         by,
       )
-      // An erasure removes the request, and the session stays listed by this id if it goes on.
+      // An erasure removes the request. A session that continues is listed by this id.
       await opened.session(sessionId)
       return opened
     })()
@@ -137,7 +137,7 @@ export class Sessions implements SessionStore {
     await Promise.all([...this.#runs.keys()].map((id) => this.#detach(id)))
   }
 
-  /** The open run holds erased text in memory. */
+  /** Releases the run of a session, whose memory can contain erased text. */
   async #detach(id: string): Promise<void> {
     const run = this.#runs.get(id)
     this.#runs.delete(id)

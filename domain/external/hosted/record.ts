@@ -64,7 +64,7 @@ export class HostedRecord {
     }
   }
 
-  /** The recorded answer to a request, once; undefined: the model is to be called. */
+  /** The recorded answer to a request, once; undefined: the program calls the model. */
   takeAnswer(key: string): Json | undefined {
     return this.#answers.get(key)?.shift()
   }

@@ -200,7 +200,7 @@ export class HostedRun extends RunHandle {
     })
   }
 
-  /** Records a tool call and what the policy says about it, or finds the recorded one. */
+  /** Records a tool call with the decision of the policy, or finds the recorded one. */
   async ask({ id: providerId, name, input }: ToolAsked): Promise<HostedCall> {
     const hidden = await this.#options.hide(jsonOf(input))
     const isObject = hidden !== null && typeof hidden === 'object' && !Array.isArray(hidden)
@@ -313,7 +313,7 @@ export class HostedRun extends RunHandle {
     return call === undefined ? null : { id: call.id, key: '' }
   }
 
-  /** Records what the program reports about itself. */
+  /** Records the program's own reports. */
   async report(...events: readonly AgentEventBody[]): Promise<void> {
     const told = events.flatMap((event) => boundEvent(event))
     const hidden = (await this.#options.hide(jsonOf(told))) as unknown as AgentEventBody[]

@@ -180,6 +180,27 @@ describe('a program of the AI SDK', () => {
     await k.close()
   })
 
+  it('lets no secret into the log, and continues with the reference in its place', async () => {
+    const secret = `ghp_${'aB3d'.repeat(9)}`
+    const script: AiStep[] = [{ tool: 'show', input: {} }, { text: 'done' }]
+    const show = tool({ inputSchema: input, execute: async () => ({ text: `the key is ${secret}` }) })
+    const outputs: unknown[] = []
+    for (const _ of [1, 2]) {
+      const k = await open()
+      const { steps } = await generateText({ ...asked(k, script), tools: k.tools({ show }) })
+      outputs.push(steps[0]!.toolResults[0]!.output)
+      await k.close()
+    }
+    expect(outputs).toEqual([
+      { text: `the key is ${secret}` },
+      { text: expect.stringMatching(/^the key is secret:ku_[0-9a-z]{26}$/) },
+    ])
+    expect(models).toEqual([0, 1])
+    const k = await open()
+    expect(JSON.stringify(await recordOf(k))).not.toContain(secret)
+    await k.close()
+  })
+
   it('records a failed model call and an aborted one, and calls again when it starts again', async () => {
     const k = await open()
     await expect(generateText(asked(k, [{ fails: 'overloaded' }]))).rejects.toThrow('overloaded')
