@@ -73,7 +73,10 @@ test('a session is in the log with its tool calls and its cost, and continues on
   expect(resultOf(messages)).toMatchObject({ subtype: 'success', result: `${ANSWER}: ${NOTE}` })
   const sessionId = idOf(messages)
   await k.close()
-  const [{ runId } = { runId: '' }] = await Array.fromAsync(keepup.runs())
+  // Hooks and transcripts of a session belong to one run.
+  const runs = await Array.fromAsync(keepup.runs())
+  expect(runs).toHaveLength(1)
+  const { runId } = runs[0]!
   const events = await recordOf(runId)
   expect(events.find(({ type }) => type === 'tool_call_end')?.payload).toMatchObject({
     toolName: 'Read',
