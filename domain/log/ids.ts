@@ -56,11 +56,14 @@ export function reportedRunId(sender: string, traceId: string): string {
  * {@link hostedScope}.
  */
 export function hostedRunId(kind: string, scope: string, name: string): string {
-  return hostedScope(kind, scope) + base32(hash('sha256', `hosted ${canonicalText([kind, scope, name])}`, 'buffer').subarray(0, 10))
+  return (
+    hostedScope(kind, scope) +
+    base32(hash('sha256', `hosted ${canonicalText([kind, scope, name])}`, 'buffer').subarray(0, 10))
+  )
 }
 
 export const hostedScope = (kind: string, scope: string): string =>
-  base32(hash('sha256', `hosts of ${canonicalText([kind, scope])}`, 'buffer').subarray(0, 5))
+  base32(hash('sha256', `hosts of ${canonicalText([kind, scope])}`, 'buffer').subarray(0, 10))
 
 /** The id of the document that a call creates. It derives from the call, so a retry finds the same document. */
 export function documentOfCall(callId: string): string {
