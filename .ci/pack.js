@@ -18,12 +18,15 @@ const exported = (path) =>
 await bundle(dist, { placeOf: inPackage(dist) })
 
 const { name, version, description, license, type, engines, bin, dependencies } = own
+const { peerDependencies, peerDependenciesMeta } = own
 const manifest = {
   ...{ name, version, description, license, type, engines, bin },
   // A scoped package is private unless it says otherwise.
   publishConfig: { access: 'public' },
   exports: Object.fromEntries(Object.entries(own.exports).map(([key, path]) => [key, exported(path)])),
   dependencies,
+  // A user who connects an SDK brings it.
+  ...{ peerDependencies, peerDependenciesMeta },
 }
 for (const path of [
   'README.md',

@@ -5,6 +5,7 @@ import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import { compareRunHistories } from '../../domain/agent/runtime/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/agent/runtime/history/rebuild-request.ts'
 import type { ReusedRecord } from '../../domain/agent/runtime/types.ts'
+import type { HostedRun } from '../../domain/external/runtime/hosted-run.ts'
 import type { VerifiedPack } from '../../domain/log/proof/pack-verifier.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import type { ContextStore } from '../../domain/store/runtime/store.ts'
@@ -44,6 +45,7 @@ import { type Calls, callsOver, type ListName, type RowOf, type RowsAsked, rowsO
 import { type Consume, consumeOf } from './consumers/consume.ts'
 import { type ExportEvents, type ExportTables, exportsOf } from './exports.ts'
 import { followRun } from './follow-run.ts'
+import { type HostRun, hostRun } from './host-run.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { parsed } from './parsed.ts'
 import type { Needed, Saying } from './sender.ts'
@@ -117,6 +119,11 @@ export interface KeepUp extends AsyncDisposable, Calls {
    * cancels it. `keepup` is keepup's own agent; its handle is for a run as {@link start} creates it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /**
+   * Starts or continues a run whose agent this program runs itself, for adapters to other SDKs (api/docs/agent-sdks.md).
+   * The program records each call through the run, and keepup's policy decides about its tool calls.
+   */
+  host(run: HostRun, by?: string): Promise<HostedRun>
   /** The capabilities of a kind of agent, sorted. Throws `UnknownBackend`. */
   agentCapabilities(kind: string): readonly string[]
   /** Runs of external agents as {@link runAgent} creates them, for a provider of spawn-and-wait (seed 004). */
@@ -261,6 +268,10 @@ export function keepUpOf(
       const { by, options } = await callers.caller(said, { right: 'runs.start', operation: 'runAgent', run: null })
       if (kind === OWN_AGENT) return runOwnAgent(services, request, { by, options })
       return externalAgents(services).run(kind, request, { by: actorOf('user', by, options) })
+    },
+    async host(run, said) {
+      const caller = await callers.caller(said, { right: 'runs.start', operation: 'host', run: null })
+      return hostRun(services, run, caller)
     },
     agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {

@@ -1,4 +1,5 @@
 import { AgentError } from './errors.ts'
+import { HOSTED } from './hosted/state.ts'
 import { OTLP } from './reported/backend.ts'
 
 /** The pattern of an agent kind. */
@@ -24,8 +25,10 @@ export const CORE_CAPABILITIES = [
 
 const CORE: ReadonlySet<string> = new Set(CORE_CAPABILITIES)
 
-/** Throws `InvalidAgentKind` for a malformed kind, and for the kind of reported runs. */
+/** Throws `InvalidAgentKind` for a malformed kind, and for the kinds of reported and hosted runs. */
 export function checkAgentKind(kind: string): void {
+  if ((HOSTED as readonly string[]).includes(kind))
+    throw new AgentError('InvalidAgentKind', `${kind} is the kind of runs that programs host; use another kind`)
   if (kind === OTLP)
     throw new AgentError('InvalidAgentKind', `${OTLP} is the kind of runs that programs report; use another kind`)
   if (AGENT_KIND.test(kind)) return

@@ -8,6 +8,7 @@ import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 import type { Confinement } from './confinement.ts'
 import type { ExternalBodyOf, RecordedRequest } from './events.ts'
+import type { Hosting } from './hosted/events.ts'
 import type { Outcome } from './outcome.ts'
 import type { UnnumberedSpan } from './reported/span.ts'
 import type { ReportedUsage } from './usage.ts'
@@ -21,6 +22,8 @@ export type ExternalCommand =
       readonly capabilities: readonly string[]
       /** The call of a keepup agent that delegates the run, and the run of that agent. */
       readonly parent?: ExternalBodyOf<'external_started'>['parent'] & { readonly runId: string }
+      /** A program hosts the agent under these rules. */
+      readonly hosting?: Pick<Hosting, 'policy' | 'effects'>
     }
   /** A program reports spans of a trace. The first report starts the run. Spans that are already recorded are skipped. */
   | { readonly kind: 'report'; readonly traceId: string; readonly spans: readonly UnnumberedSpan[] }
@@ -57,12 +60,13 @@ export type ExternalFact =
    */
   | ({ readonly kind: 'permission' } & ExternalBodyOf<'permission_requested'>)
   /**
-   * The agent calls a keepup tool. `index`: the number of earlier calls. `arguments` null: not a JSON object; `beyond`:
-   * why not.
+   * The agent calls a keepup tool, or a hosted agent calls a tool of its program under the provider's id. `index`: the
+   * number of earlier calls. `arguments` null: not a JSON object; `beyond`: why not.
    */
   | {
       readonly kind: 'call'
       readonly index: number
+      readonly providerId?: string
       readonly name: string
       readonly arguments: JsonObject | null
       readonly beyond?: string
@@ -77,6 +81,14 @@ export type ExternalFact =
   | { readonly kind: 'call_left'; readonly toolCallId: string }
   /** The outcome of an attempt, as for keepup agents. */
   | ToolOutcome
+  /** A hosted agent's program begins the call, if it is allowed. */
+  | { readonly kind: 'call_begins'; readonly toolCallId: string }
+  /** `call`: the number of earlier model calls. */
+  | ({ readonly kind: 'model_asked' } & ExternalBodyOf<'model_requested'>)
+  | ({ readonly kind: 'model_ended' } & ExternalBodyOf<'model_outcome'>)
+  | ({ readonly kind: 'mirrored' } & ExternalBodyOf<'transcript_mirrored'>)
+  | ({ readonly kind: 'mirror_gap' } & ExternalBodyOf<'mirror_gap'>)
+  | ({ readonly kind: 'transcript_deleted' } & ExternalBodyOf<'transcript_deleted'>)
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: ReportedUsage }
   | { readonly kind: 'end'; readonly outcome: Outcome }

@@ -6,10 +6,12 @@ import { startable } from '../calls/scheduling.ts'
 import type { ToolOutcome } from '../calls/tools/tool-outcome.ts'
 import type { ExternalFact } from './commands.ts'
 import type { ExternalDecisionBuilder } from './decision-builder.ts'
+import { endIfCancelled, goOnHosted } from './hosted/decide.ts'
+import { hostedTool } from './hosted/state.ts'
 import { type ExternalState, nextAskId } from './state.ts'
 import { externalPolicy, planningOf } from './tools.ts'
 
-// Decisions on calls of keepup's tools by an external agent, by the rules of calls.
+// Decisions on calls of keepup's tools by an external agent, and of all tools of a hosted agent, by the rules of calls.
 
 type Fact<K extends ExternalFact['kind']> = Extract<ExternalFact, { kind: K }>
 export type ToolCallFact = Fact<'call' | 'calls_go_on' | 'call_left'> | ToolOutcome
@@ -33,14 +35,18 @@ export function decideCalls(d: ExternalDecisionBuilder, state: ExternalState, fa
 function ask(
   d: ExternalDecisionBuilder,
   state: ExternalState,
-  { index, name, arguments: args, paths, beyond }: Fact<'call'>,
+  { index, providerId = '', name, arguments: args, paths, beyond }: Fact<'call'>,
 ): void {
   const { asked } = state.tools!
   if (index !== asked) return
-  const requested = { block: 0, providerId: '', name, arguments: args, ...(beyond !== undefined && { beyond }) }
-  const call = planCalls(d.caller, [requested], [paths], planningOf(d.caller))[0]!
+  const requested = { block: 0, providerId, name, arguments: args, ...(beyond !== undefined && { beyond }) }
+  const { hosted } = state
+  // The program of a hosted run has the tools, and the log does not know them.
+  const caller =
+    hosted === undefined ? d.caller : { ...d.caller, spec: { ...d.caller.spec, tools: [hostedTool(hosted, name)] } }
+  const call = planCalls(caller, [requested], [paths], planningOf(caller))[0]!
   const id = nextAskId(state)
-  const block = { type: 'tool_use', id, name: call.askedName ?? call.toolName, input: args ?? {} }
+  const block = { type: 'tool_use', id: providerId || id, name: call.askedName ?? call.toolName, input: args ?? {} }
   d.emit('tool_call_requested', { content: [block], calls: [call] }, { toolCallId: id })
 }
 
@@ -50,7 +56,10 @@ function goOn(
   { cancelledAt }: ExternalState,
   { paused = false }: Fact<'calls_go_on'>,
 ): void {
-  if (cancelledAt !== null) return settleOpenCalls(d, 'the agent was cancelled', false)
+  if (cancelledAt !== null) {
+    settleOpenCalls(d, 'the agent was cancelled', false)
+    return endIfCancelled(d)
+  }
   if (d.drives) while (proceed(d, paused));
 }
 
@@ -58,7 +67,8 @@ function goOn(
 function proceed(d: ExternalDecisionBuilder, paused: boolean): boolean {
   const before = d.revision
   for (const call of d.calls) settleCall(d, call, paused)
-  if (!paused)
+  if (d.state?.hosted !== undefined) goOnHosted(d)
+  else if (!paused)
     for (const call of startable(d.caller, d.calls)) beginCall(d, call, externalPolicy.needsApproval(d.caller, call))
   return d.revision > before
 }
@@ -78,9 +88,11 @@ function end(d: ExternalDecisionBuilder, fact: ToolOutcome): void {
   if (call?.attempt !== fact.attempt || call.stage.at !== 'running') return
   switch (fact.kind) {
     case 'tool_succeeded':
-      return endCall(d, call, fact)
+      endCall(d, call, fact)
+      return endIfCancelled(d)
     case 'tool_failed':
-      return callFailed(d, call, fact)
+      callFailed(d, call, fact)
+      return endIfCancelled(d)
     case 'tool_in_doubt':
       callInDoubt(d, call, fact)
       // The external agent does not wait for a person's decision on an unknown outcome, so the call fails now.

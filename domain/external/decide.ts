@@ -12,6 +12,7 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.
 import { decideCalls, settleExternalCalls } from './decide-calls.ts'
 import { decideExternalDelivered, decideExternalDelivery } from './decide-deliveries.ts'
 import { CANCELLED_UNSTARTED, type ExternalDecision, ExternalDecisionBuilder, RUNTIME } from './decision-builder.ts'
+import { decideHosted, endIfCancelled, settleModelCalls } from './hosted/decide.ts'
 import { decideReport, NEVER_REPORTED } from './reported/decide.ts'
 import { type ExternalState, inDoubt, isReported, isRunOver, nextAskId } from './state.ts'
 import { overBudget, type ReportedUsage } from './usage.ts'
@@ -53,8 +54,11 @@ function start(
 ): void {
   if (state?.commands[0] === commandId) return
   if (state !== null) throw new CommandRejected('RUN_EXISTS', 'this external run was started before')
-  const { backend, request, capabilities, parent } = command
-  const started = { backend, request, capabilities: [...capabilities] }
+  const { backend, request, capabilities, parent, hosting } = command
+  const started = {
+    ...{ backend, request, capabilities: [...capabilities] },
+    ...(hosting !== undefined && { hosting: { ...hosting, hashSalt: d.hashSalt() } }),
+  }
   if (parent === undefined) return d.emit('external_started', started)
   const { runId, ...from } = parent
   d.emit('external_started', { ...started, parent: from }, { runId })
@@ -65,10 +69,13 @@ function cancel(
   state: ExternalState,
   { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>,
 ): void {
-  if (isRunOver(state) || state.cancelledAt !== null) return
+  // The program of a hosted run may never come back, so a second cancel ends the run without it.
+  if (state.cancelledAt !== null) return endIfCancelled(d, true)
+  if (isRunOver(state)) return
   d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { actor: by })
   if (isReported(state)) d.emit('external_ended', NEVER_REPORTED)
   else if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
+  else endIfCancelled(d)
 }
 
 function permit(
@@ -142,7 +149,15 @@ function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalF
     case 'tool_changed':
     case 'files_changed':
       return decideCalls(d, state, fact)
+    case 'model_asked':
+    case 'model_ended':
+    case 'call_begins':
+    case 'mirrored':
+    case 'mirror_gap':
+    case 'transcript_deleted':
+      return decideHosted(d, state, fact)
     case 'end':
+      if (running) settleModelCalls(d, true)
       if (running) settleExternalCalls(d, 'the agent that called has ended')
       if (running) d.emit('external_ended', fact.outcome)
       else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))

@@ -28,6 +28,8 @@ const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'usage_reported',
   'permission_requested',
   'tool_call_requested',
+  'model_outcome',
+  'transcript_mirrored',
 ])
 /** Events that record a request. Their header names no driver. */
 const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([

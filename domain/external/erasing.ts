@@ -28,11 +28,16 @@ type Said =
   | 'external_ended'
   | 'outcome_learned'
   | 'spans_reported'
+  | 'model_requested'
+  | 'model_outcome'
+  | 'transcript_mirrored'
+  | 'mirror_gap'
 
 /** The part of each body that the fold needs after an erasure, without words of people, agents or tools. */
 const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: string) => ExternalBodyOf<T> } = {
-  external_started: ({ request: { timeoutMs, budget, price }, tools, ...body }) => ({
+  external_started: ({ request: { timeoutMs, budget, price }, tools, hosting, ...body }) => ({
     ...body,
+    ...(hosting !== undefined && { hosting: { policy: hosting.policy, effects: hosting.effects } }),
     ...(tools !== undefined && { tools: { spec: withoutText(tools.spec) } }),
     request: {
       prompt: ERASED,
@@ -64,6 +69,17 @@ const RESIDUES: { readonly [T in Said]: (body: ExternalBodyOf<T>, bodyHash: stri
     ...(session !== undefined && { session: { n: session.n } }),
     spans: spans.map(wordlessSpan),
   }),
+  model_requested: ({ call, key, model }) => ({
+    ...{ call, key, provider: ERASED, model: isName(model) ? model : ERASED },
+    request: { settings: {}, messages: [] },
+  }),
+  model_outcome: ({ answer: _, text: __, model, error, ...body }) => ({
+    ...body,
+    ...(isName(model) && { model }),
+    ...(error !== undefined && { error: erasedFailure(error) }),
+  }),
+  transcript_mirrored: ({ subpath }) => ({ ...(subpath !== undefined && { subpath }), entries: [] }),
+  mirror_gap: ({ subpath }) => (subpath === undefined ? {} : { subpath }),
 }
 
 /** The tree of spans with times and figures. A program can report any text as the name of a model, a tool or an error. */
@@ -82,18 +98,20 @@ function wordless(outcome: Outcome): Outcome {
   return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: ERASED } } : outcome
 }
 
+const ENDING: ReadonlySet<string> = new Set(['external_ended', 'spans_reported', 'transcript_deleted'])
+
 /** Which bodies of external runs an erasure may empty, and their residues. */
 export const erasing: Erasing = {
   ...erasingBy(RESIDUES),
   /**
    * Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end, and those
-   * of a reported run at any time: no process of keepup works on it, and its root may never arrive.
+   * of a reported run or a session at any time: no process of keepup works on it, and its end may never arrive.
    */
   ending() {
     let ended = false
     return {
       see({ type }: Header) {
-        ended ||= type === 'external_ended' || type === 'spans_reported'
+        ended ||= ENDING.has(type)
       },
       get ended() {
         return ended

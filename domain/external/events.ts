@@ -11,6 +11,7 @@ import { AgentSpec, Budget, Price } from '../tree/spec.ts'
 import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
 import { Confinement } from './confinement.ts'
+import { Hosting, hostedBodies } from './hosted/events.ts'
 import { Outcome } from './outcome.ts'
 import { ReportedSpan } from './reported/span.ts'
 import { ReportedUsage } from './usage.ts'
@@ -57,6 +58,8 @@ export const externalBodies = {
     origin: Origin.optional(),
     /** The keepup tools that the agent may call while it runs, and the rules for these calls. Absent: no tools. */
     tools: z.strictObject({ spec: AgentSpec, hashSalt }).optional(),
+    /** A program runs the agent itself, and these rules govern its calls. Absent: a driver runs the agent. */
+    hosting: Hosting.optional(),
   }),
   driver_claimed: z.strictObject({
     driverId: text,
@@ -121,6 +124,7 @@ export const externalBodies = {
     /** Numbers of model calls that contain the same model call, as another instrumentation reports it. They do not count. */
     wrappers: z.array(count).min(1).optional(),
   }),
+  ...hostedBodies,
   /** The end of the run was reported to the parent. */
   delivered,
   ...erasureEvents,
@@ -155,6 +159,11 @@ export const externalVersions: Readonly<Record<ExternalEventType, number>> = {
   external_ended: 1,
   outcome_learned: 1,
   spans_reported: 1,
+  model_requested: 1,
+  model_outcome: 1,
+  transcript_mirrored: 1,
+  mirror_gap: 1,
+  transcript_deleted: 1,
   delivered: 1,
   residue: ERASURE_VERSION,
   erased: ERASURE_VERSION,

@@ -3,6 +3,8 @@ import { appendRoot, EMPTY_ROOT } from '../log/root.ts'
 import { ImpossibleEvent } from '../stream/impossible.ts'
 import { externalCourierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
+import { evolveHosted } from './hosted/evolve.ts'
+import { hostedOf, hostedRules } from './hosted/state.ts'
 import type { Outcome } from './outcome.ts'
 import { withSpans } from './reported/book.ts'
 import {
@@ -56,6 +58,8 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       ...(session !== undefined && { sessionId: session.id ?? null }),
     }
   }
+  const ofTranscript = event.type === 'transcript_mirrored' || event.type === 'transcript_deleted'
+  if (ofTranscript || event.type === 'mirror_gap') return { hosted: evolveHosted(state, event) }
   if (isRunOver(state)) return refuse('the run has ended')
   switch (event.type) {
     case 'driver_claimed': {
@@ -80,6 +84,7 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       return { stage: { at: 'ended', outcome: endedOf(event.body) } }
   }
   if (stage.at !== 'running') return refuse('the process was not started')
+  if (event.type === 'model_requested' || event.type === 'model_outcome') return { hosted: evolveHosted(state, event) }
   const { permissions } = state
   if (isOfCall(event)) {
     if (state.tools === undefined) return refuse('it reaches no tools')
@@ -123,7 +128,7 @@ function started(
   event: Extract<ExternalEvent, { type: 'external_started' }>,
 ): ExternalState {
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
-  const { origin, parent, tools } = event.body
+  const { origin, parent, tools, hosting } = event.body
   return {
     agentId: event.agentId,
     runId: event.runId,
@@ -133,7 +138,8 @@ function started(
     requestHash: event.bodyHash,
     commands: [event.commandId],
     driver: null,
-    stage: { at: 'requested' },
+    // The program that hosts an agent has started it.
+    stage: hosting === undefined ? { at: 'requested' } : { at: 'running', epoch: 0, since: event.at },
     cancelledAt: null,
     events: EMPTY_ROOT,
     sessionId: null,
@@ -141,6 +147,10 @@ function started(
     permissions: NO_PERMISSIONS,
     ...(tools !== undefined && {
       tools: { ...NO_CALLS, spec: tools.spec, hashSalt: tools.hashSalt ?? '' },
+    }),
+    ...(hosting !== undefined && {
+      tools: { ...NO_CALLS, spec: hostedRules(hosting.policy), hashSalt: hosting.hashSalt ?? '' },
+      hosted: hostedOf(hosting),
     }),
     reportsTo: origin?.stream ?? null,
     gates: parent?.gates ?? NO_GATES,

@@ -1,6 +1,6 @@
 import { undelivered } from '../courier/ledger.ts'
 import { effectId } from '../log/ids.ts'
-import { type ExternalState, inDoubt, isReported, isRunOver, runsItself } from './state.ts'
+import { type ExternalState, hasProcess, inDoubt, isRunOver, runsItself } from './state.ts'
 
 /** The effects that a run owes. */
 export type ExternalOwed =
@@ -15,7 +15,7 @@ export const GIVE_UP_MS = 5_000
 
 export function owedExternal(state: ExternalState): readonly ExternalOwed[] {
   const { stage, agentId } = state
-  if (stage.at !== 'running' || isReported(state)) return []
+  if (stage.at !== 'running' || !hasProcess(state)) return []
   const { epoch } = stage
   if (inDoubt(state)) return [{ kind: 'reap', id: effectId(`${agentId}.reap`, epoch), epoch }]
   return state.cancelledAt === null ? [{ kind: 'process', id: effectId(`${agentId}.process`, epoch), epoch }] : []
@@ -28,7 +28,7 @@ export function owedExternal(state: ExternalState): readonly ExternalOwed[] {
 export function wakeExternalAt(state: ExternalState): number | null {
   // A courier must deliver the end.
   if (isRunOver(state)) return undelivered(state).length > 0 ? state.at : null
-  if (isReported(state)) return null
+  if (!hasProcess(state)) return null
   if (!runsItself(state)) return state.at
   const since = state.stage.at === 'running' ? state.stage.since : state.at
   const { timeoutMs } = state.request

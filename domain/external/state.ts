@@ -1,10 +1,11 @@
 import type { Call } from '../calls/call.ts'
+import type { CallRules } from '../calls/caller.ts'
 import type { Courier } from '../courier/ledger.ts'
 import { toolCallId } from '../log/ids.ts'
 import type { Root } from '../log/root.ts'
-import type { AgentSpec } from '../tree/spec.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
+import type { Hosted } from './hosted/state.ts'
 import { OTLP } from './reported/backend.ts'
 import type { Reported } from './reported/book.ts'
 import type { ReportedUsage } from './usage.ts'
@@ -35,10 +36,10 @@ export interface PermissionRequest {
 
 export const NO_PERMISSIONS: ExternalState['permissions'] = { asked: 0, last: [] }
 
-/** The keepup tools of an external agent, and the agent's calls. */
+/** The calls of an external agent: of the keepup tools that it was given, or of its own tools in a hosted run. */
 export interface OwnTools {
   /** The tools' definitions, and the policy for each call. */
-  readonly spec: AgentSpec
+  readonly spec: CallRules
   /** The salt of argument hashes, in hex. Empty: it was erased. */
   readonly hashSalt: string
   readonly asked: number
@@ -69,8 +70,10 @@ export interface ExternalState {
   readonly usage: ReportedUsage | null
   /** `asked`: the number of permission requests; `last`: all open ones and some decided ones. */
   readonly permissions: { readonly asked: number; readonly last: readonly PermissionRequest[] }
-  /** Absent: the agent can call no keepup tools. */
+  /** Absent: keepup governs no calls of the agent. */
   readonly tools?: OwnTools
+  /** Absent: keepup, or another program over OTLP, runs the agent. */
+  readonly hosted?: Hosted
   /** Absent: no span of the run was reported over OTLP. */
   readonly reported?: Reported
   /** The stream of the delegating agent, which gets a report of the end; null: no agent delegated the run. */
@@ -95,6 +98,9 @@ export const isReported = ({ backend }: Pick<ExternalState, 'backend'>): boolean
 export const runsItself = ({ stage, driver }: ExternalState): boolean =>
   stage.at === 'running' && stage.epoch === driver?.epoch
 
+/** Whether a driver of keepup runs the agent's process. */
+export const hasProcess = (state: ExternalState): boolean => !isReported(state) && state.hosted === undefined
+
 /** Whether the outcome is in doubt: a process was started, and its driver no longer owns the run. */
 export const inDoubt = (state: ExternalState): boolean =>
-  state.stage.at === 'running' && !runsItself(state) && !isReported(state)
+  state.stage.at === 'running' && !runsItself(state) && hasProcess(state)

@@ -28,7 +28,7 @@ export type OutsideCallEvent = Extract<ExternalEvent, { type: CallEvent['type'] 
 
 export const isOfCall = (event: ExternalEvent): event is OutsideCallEvent => OF_CALLS.has(event.type)
 
-/** The run as the rules of calls read it; null: the agent can call no tools. */
+/** The run as the rules of calls read it; null: keepup governs no calls of the agent. */
 export function callerOf({ tools, agentId, runId, driver, reportsTo, commands }: ExternalState): Caller | null {
   if (tools === undefined) return null
   const { spec, hashSalt, step } = tools

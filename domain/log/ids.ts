@@ -51,6 +51,20 @@ export function reportedRunId(sender: string, traceId: string): string {
   return base32(hash('sha256', `reported trace ${canonicalText([sender, traceId])}`, 'buffer').subarray(0, 15))
 }
 
+/**
+ * The id of a run that a program hosts under a name. The ids of one scope, such as a project, begin with
+ * {@link hostedScope}.
+ */
+export function hostedRunId(kind: string, scope: string, name: string): string {
+  return (
+    hostedScope(kind, scope) +
+    base32(hash('sha256', `hosted ${canonicalText([kind, scope, name])}`, 'buffer').subarray(0, 10))
+  )
+}
+
+export const hostedScope = (kind: string, scope: string): string =>
+  base32(hash('sha256', `hosts of ${canonicalText([kind, scope])}`, 'buffer').subarray(0, 10))
+
 /** The id of the document that a call creates. It derives from the call, so a retry finds the same document. */
 export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))

@@ -10,6 +10,7 @@ import { namedFiles, touchedFiles } from '../agent/rows/touched-files.ts'
 import type { Change } from '../engine/changes/change.ts'
 import { actorText, cut } from '../engine/text.ts'
 import type { ProjectedExternal } from './event.ts'
+import { hostedCall } from './hosted-rows.ts'
 import { spanChanges } from './span-rows.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
@@ -61,6 +62,9 @@ export function externalChanges(e: ProjectedExternal): Change[] {
     }
     case 'spans_reported':
       return spanChanges(e, agent)
+    case 'model_requested':
+    case 'model_outcome':
+      return [agent(), ...hostedCall(e)]
     case 'external_ended':
     case 'outcome_learned':
       return ended(e, agent)

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { inProcess } from '../api/support/cli.ts'
 
 const root = join(import.meta.dirname, '../..')
-const docs = readdirSync(join(root, 'api/docs')).map((name) => `api/docs/${name}`)
+const docs = readdirSync(join(root, 'api/docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => !['examples', 'examples/ai-sdk', 'examples/claude-agent-sdk'].includes(name))
+  .map((name) => `api/docs/${name}`)
 const { out: help } = await inProcess(['--help'])
 const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name))
 

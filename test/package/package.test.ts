@@ -39,7 +39,8 @@ beforeAll(() => {
   if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node']) {
+  // An example uses the AI SDK, which a user installs beside keepup.
+  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node', 'ai']) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), at)
@@ -71,12 +72,17 @@ describe('the published package', () => {
       'api/demo/script.json',
       'api/demo/team.json',
       'api/docs/access.md',
+      'api/docs/agent-sdks.md',
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/consumers.md',
       'api/docs/dashboard.sql',
       'api/docs/documents.md',
       'api/docs/events.md',
+      'api/docs/examples/ai-sdk/README.md',
+      'api/docs/examples/ai-sdk/main.ts',
+      'api/docs/examples/claude-agent-sdk/README.md',
+      'api/docs/examples/claude-agent-sdk/main.ts',
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
@@ -105,6 +111,7 @@ describe('the published package', () => {
   it('asks a user for what it needs to run, and runs nothing at its installation', () => {
     const { dependencies, ...rest } = manifest()
     expect(dependencies).toEqual(own.dependencies)
+    expect(Object.keys(rest.peerDependencies ?? {})).toEqual(Object.keys(rest.peerDependenciesMeta ?? {}))
     expect(rest).toMatchObject({ name: '@keepup/runtime', version: own.version, engines: { node: '>=24' } })
     expect(rest).toMatchObject({ bin: { keepup: 'api/cli/keepup.js' }, publishConfig: { access: 'public' } })
     for (const key of ['private', 'scripts', 'optionalDependencies', 'devDependencies'])
@@ -182,6 +189,23 @@ describe('the published package', () => {
     expect(JSON.parse(stdout)).toMatchObject({ faults: [], end: 'done', rolled: { rolled: 6 } })
   })
 
+  it('type-checks in a program of the AI SDK', () => {
+    writeFileSync(join(project, 'ai.ts'), readFileSync(join(root, 'api/docs/examples/ai-sdk/main.ts'), 'utf8'))
+    // A dependency of the AI SDK has no types.
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'esnext',
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      skipLibCheck: true,
+    }
+    writeFileSync(join(project, 'tsconfig.ai.json'), JSON.stringify({ compilerOptions, files: ['ai.ts'] }))
+    const command = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.ai.json']
+    const tsc = spawnSync(process.execPath, command, options)
+    expect({ stdout: tsc.stdout, status: tsc.status }).toEqual({ stdout: '', status: 0 })
+  })
+
   it('checks an agent of the user with the kit', () => {
     writeFileSync(
       join(project, 'agent.mjs'),
@@ -225,6 +249,8 @@ describe('the published package', () => {
     ['the library', ['--input-type=module', '-e', "import '@keepup/runtime'"]],
     ['the kit for tools', ['--input-type=module', '-e', "import '@keepup/runtime/tools'"]],
     ['the kit for agents', ['--input-type=module', '-e', "import '@keepup/runtime/agents'"]],
+    ['the entry for the AI SDK', ['--input-type=module', '-e', "import '@keepup/runtime/ai'"]],
+    ['the entry for the Claude Agent SDK', ['--input-type=module', '-e', "import '@keepup/runtime/claude'"]],
     ['the kit for consumers', ['--input-type=module', '-e', "import '@keepup/runtime/consumers'"]],
     ['the kit for events', ['--input-type=module', '-e', "import '@keepup/runtime/events'"]],
     ['the library, required', ['-e', "require('@keepup/runtime')"]],

@@ -230,7 +230,7 @@ class ClaudeMapping implements LineMapping {
         ? status('done', { turns: reportedTokens(line.num_turns) })
         : this.#fail(said, code === 0 ? undefined : { apiErrorStatus: code })),
       ...(stringOf(line.session_id) !== '' && { sessionId: stringOf(line.session_id) }),
-      usage: usageOf(line, this.#model),
+      usage: claudeUsage(line, this.#model),
     }
   }
 }
@@ -248,7 +248,7 @@ function results(line: JsonObject): Mapped {
 }
 
 /** Tokens are those of this run. The cost is that of the session and accumulates over resumes. */
-function usageOf(line: JsonObject, model: string | undefined): ReportedUsage {
+export function claudeUsage(line: JsonObject, model: string | undefined): ReportedUsage {
   const usage = object(line.usage)
   const input = reported(usage.input_tokens)
   const cached = input === null ? null : reportedTokens(usage.cache_read_input_tokens)

@@ -1,6 +1,6 @@
 import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import type { Paint } from './colours.ts'
-import { plain, spanLine, waitsForApproval } from './event-words.ts'
+import { modelOutcome, plain, spanLine, waitsForApproval } from './event-words.ts'
 import { safe, truncateToWidth } from './text.ts'
 
 const WIDTH = 120
@@ -25,6 +25,10 @@ export class AgentLines {
         return payload.events.map((event) => this.#event(event)).join('')
       case 'spans_reported':
         return payload.spans.map((span) => this.#line(`  ${truncateToWidth(spanLine(span), WIDTH)}`)).join('')
+      case 'model_outcome':
+        return this.#line(`  ${truncateToWidth(modelOutcome(payload), WIDTH)}`)
+      case 'mirror_gap':
+        return this.#line(this.#paint('yellow', 'entries of the transcript did not arrive'))
       case 'process_start':
         return payload.confinement?.confined === false
           ? this.#line(this.#paint('yellow', `the agent runs unconfined: ${plain(payload.confinement.reason)}`))

@@ -156,6 +156,13 @@ export function spanLine({ name, error, startUs, endUs, usage }: Payload<'spans_
   return `${sign} ${parts(plain(name), took, tokens, error && plain(error.message ?? error.type))}`
 }
 
+/** The outcome of a model call of a hosted agent. */
+export function modelOutcome(p: Payload<'model_outcome'>): string {
+  const tokens = p.usage && `${inputOf(p.usage)} tokens in, ${p.usage.output} out`
+  const spent = p.nanoDollars === undefined ? undefined : dollars(p.nanoDollars)
+  return parts(p.outcome, p.text && plain(p.text), p.error && plain(p.error.message), tokens, spent)
+}
+
 /** Agents and external agents have an event of this name: a report to the parent, and the usage of a run. */
 function used(p: Payload<'usage_reported'>): string {
   if (!('report' in p)) return `${p.inputTokens ?? '?'} tokens in, ${p.outputTokens ?? '?'} out`
@@ -429,6 +436,17 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   external_ended: { tone: 'end', line: outcome },
   outcome_learned: { tone: 'other', line: outcome },
   spans_reported: { tone: 'model', line: ({ spans }) => `${spans.length}: ${spans.map(spanLine).join('; ')}` },
+  model_requested: { tone: 'model', line: (p) => `${plain(p.model)}, call ${p.call}` },
+  model_outcome: { tone: 'model', line: modelOutcome },
+  transcript_mirrored: {
+    tone: 'model',
+    line: ({ subpath, entries }) => parts(subpath && plain(subpath), `${entries.length} entries`),
+  },
+  mirror_gap: {
+    tone: 'bad',
+    line: ({ after, error }) => parts('entries are missing', after && `after ${plain(after)}`, error && plain(error)),
+  },
+  transcript_deleted: { tone: 'other', line: ({ subpath }) => plain(subpath ?? 'the whole session') },
 
   document_created: { tone: 'other', line: json },
   document_updated: { tone: 'other', line: json },

@@ -1,8 +1,13 @@
 import { AgentError } from '../../../domain/external/errors.ts'
+import type { RecordedRequest } from '../../../domain/external/events.ts'
+import type { Hosting } from '../../../domain/external/hosted/events.ts'
+import type { HostedKind } from '../../../domain/external/hosted/state.ts'
 import type { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
+import { HostedRun } from '../../../domain/external/runtime/hosted-run.ts'
 import type { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import type { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
 import { isRunOver } from '../../../domain/external/state.ts'
+import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type {
   AgentBackend,
@@ -24,6 +29,15 @@ import { type AgentLease, hold } from './leases.ts'
 
 /** The run whose secrets and secret patterns are hidden. */
 type Hidden = Pick<AgentSpec, 'secrets' | 'policy'>
+
+/** A run that a program hosts. `prompt`: what it is about. The recorded rules stay in force when it is opened again. */
+export interface HostRequest extends Pick<Hosting, 'policy' | 'effects'> {
+  readonly kind: HostedKind
+  readonly agentId: string
+  readonly prompt: string
+  readonly extensions?: RecordedRequest['extensions']
+  readonly by: Actor
+}
 
 /** The services of a host that runs external agents. */
 export interface AgentsHost {
@@ -119,6 +133,23 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     return this.#begin(kind, request, price === null ? asked : { ...asked, price })
   }
 
+  /** Starts a run that this program hosts, or continues it. Rejects with `RUN_EXISTS` if another kind of agent has the run. */
+  async host({ kind, agentId, prompt, extensions, by, policy, effects }: HostRequest): Promise<HostedRun> {
+    const { log, hideValue } = await this.#host.log()
+    const asked = { prompt, ...(extensions !== undefined && { extensions }) }
+    const request = (await hideValue(asked as Json)) as unknown as RecordedRequest
+    const start = { kind: 'start', backend: kind, request, capabilities: [], hosting: { policy, effects } } as const
+    return this.#hold(agentId, async () =>
+      HostedRun.open({
+        log: await log.host(start, { agentId, by }),
+        history: log.history(agentId),
+        clock: this.#host.clock,
+        hide: hideValue,
+        price: (model) => this.#host.price(model),
+      }),
+    )
+  }
+
   /** Starts a run that keepup's own agent has delegated. If it fails to start, the log records its end. */
   async take(agentId: string, about: Hidden, desk?: ToolDesk): Promise<AgentRunHandle> {
     const { log, hide } = await this.#host.log()
@@ -156,13 +187,13 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     return this.#hold(agentId, () => gateway.run(kind, request, { ...asked, agentId }))
   }
 
-  async #hold(agentId: string, begin: () => Promise<AgentRunHandle>): Promise<AgentRunHandle> {
+  async #hold<Handle extends AgentRunHandle>(agentId: string, begin: () => Promise<Handle>): Promise<Handle> {
     if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const { lease, clock } = this.#host
     const work = Promise.withResolvers<void>()
     // Take the lease before the start is recorded. Otherwise another process could treat the run as abandoned.
     if (lease !== undefined) await hold(lease, agentId, clock, work.promise)
-    let handle: AgentRunHandle
+    let handle: Handle
     try {
       handle = await begin()
     } catch (error) {

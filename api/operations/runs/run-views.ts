@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
-import { OTLP } from '../../../domain/external/reported/backend.ts'
+import { isOfProgram } from '../../../domain/external/hosted/state.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
@@ -92,8 +92,8 @@ function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): 
   // The question of another agent ends with its process; a question of keepup's own agent stays open without one.
   const isIdle = row.ungoverned || (row.waiting.length === 0 && row.turn > 0)
   const idle = isIdle && !hasEnded(row.status) && !driving
-  // On servers the drivers of other processes are not known. A reported run has no driver.
-  const interrupted = row.backend === OTLP ? false : idle && s.workSubscription !== null ? null : idle
+  // On servers the drivers of other processes are not known. Another program runs the agent of a reported or hosted run.
+  const interrupted = isOfProgram(row.backend) ? false : idle && s.workSubscription !== null ? null : idle
   const { open } = s.losses
   const isShort = open?.streams.some(({ runId }) => runId === row.runId) === true
   const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))

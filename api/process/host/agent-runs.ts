@@ -7,6 +7,7 @@ import { opencode } from '../../../adapters/agents/cli/opencode.ts'
 import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { Policy } from '../../../domain/calls/policy-schema.ts'
+import { HOSTED } from '../../../domain/external/hosted/state.ts'
 import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { AgentGateway, checkBackends } from '../../../domain/external/runtime/gateway.ts'
 import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
@@ -123,7 +124,7 @@ export function agentRuns(
           .selectFrom('agents')
           .select('id')
           .where('ungoverned', '=', 1)
-          .where('backend', '<>', OTLP)
+          .where('backend', 'not in', [OTLP, ...HOSTED])
           .where('completed_at', 'is', null)
           .execute(),
       )

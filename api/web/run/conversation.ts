@@ -71,6 +71,8 @@ const OTHERS: ReadonlySet<string> = new Set([
   'external_ended',
   'outcome_learned',
   'spans_reported',
+  'model_outcome',
+  'mirror_gap',
 ])
 
 /** An agent's events as the rows of a conversation: one row per turn, call, and other event. New events extend it. */

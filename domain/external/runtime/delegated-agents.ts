@@ -13,6 +13,7 @@ import type {
 } from '../../ports/runtime.ts'
 import { outcomeRetry } from '../../stream/runtime/append-retry.ts'
 import { LOOK_MS } from '../../tree/runtime/tree-leases.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import { AgentError } from '../errors.ts'
 import { type ExternalState, isRunOver } from '../state.ts'
 import { ExternalMailbox } from './mailbox.ts'
@@ -127,7 +128,8 @@ class Children implements DelegatedChildren {
     if (tools === undefined) return undefined
     const ports = this.#ports
     const driverId = [ports.driver, base32(ports.random.bytes(10))].filter(Boolean).join('-')
-    const env = await ports.environment(tools.spec, { runId, agentId, driverId })
+    // The rules of a delegated run are a whole spec.
+    const env = await ports.environment(tools.spec as AgentSpec, { runId, agentId, driverId })
     return { ports, env, paused: () => parent.state.paused }
   }
 

@@ -9,7 +9,7 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from '../commands
 import type { Confinement } from '../confinement.ts'
 import type { ExternalEvent } from '../events.ts'
 import type { Outcome } from '../outcome.ts'
-import { type ExternalState, isReported, isRunOver } from '../state.ts'
+import { type ExternalState, hasProcess, isRunOver } from '../state.ts'
 import { AgentEventIndex } from './event-index.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
@@ -71,6 +71,35 @@ export class StreamExternalLog implements ExternalLog {
     // A repeated request must not start a second process.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /**
+   * Starts a run that a program hosts, or claims it again after the program ended. A run that has ended is only read.
+   * Rejects with `RUN_EXISTS` if another kind of agent has the run.
+   */
+  async host(
+    start: Extract<ExternalCommand, { kind: 'start' }>,
+    { agentId, by }: Required<Pick<StartedBy, 'agentId' | 'by'>>,
+  ): Promise<ExternalRunLog> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    const before = mailbox.state
+    if (before !== null && (before.hosted === undefined || before.backend !== start.backend))
+      throw new CommandRejected('RUN_EXISTS', `${agentId} is a run of ${before.backend}; name another run`)
+    const driverId = this.#driverId()
+    if (before === null || !isRunOver(before)) {
+      await this.#ports.beforeAppend?.()
+      const claim = { kind: 'claim', driverId, build: this.#ports.build } as const
+      const commands: ExternalCommand[] = [...(before === null ? [start] : []), claim, { kind: 'calls_go_on' }]
+      const asking = { by, commandId: `${agentId}.host#${driverId}` }
+      await mailbox.submit({ kind: 'series', commands }, asking, { fact: false })
+    }
+    return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver?.epoch ?? 0 })
+  }
+
+  /** All events of a run, in order. */
+  history(agentId: string): ReturnType<typeof history<ExternalEvent>> {
+    return history<ExternalEvent>(this.#ports, external, externalStream(agentId))
   }
 
   /**
@@ -148,13 +177,13 @@ export class StreamExternalLog implements ExternalLog {
   /**
    * Records the end of a run without a driver. Call after its processes on this host are ended; `ended`: how many were
    * found. A process may have finished its work unobserved, so the outcome is unknown and nothing restarts. False: the
-   * run had ended, waits for its parent's driver, or is reported over OTLP.
+   * run had ended, waits for its parent's driver, or is reported or hosted by another program.
    */
   async settle(agentId: string, ended: number): Promise<boolean> {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
     const { state } = mailbox
-    if (state === null || isRunOver(state) || isUntaken(state) || isReported(state)) return false
+    if (state === null || isRunOver(state) || isUntaken(state) || !hasProcess(state)) return false
     const driverId = this.#driverId()
     const commands: ExternalCommand[] = [
       { kind: 'claim', driverId, build: this.#ports.build },

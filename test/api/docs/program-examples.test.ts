@@ -1,7 +1,7 @@
 // @module-tag git
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -24,7 +24,13 @@ const bin = join(folder, 'bin')
 const data = join(work, 'data')
 const served = join(folder, 'served')
 
-const programs = blocksIn('ts', 'js')
+/** Programs that ask a provider of models, by a text in them, with the example that runs in their place. */
+const NOT_RUN: readonly [string, string][] = [
+  ["from 'ai'", 'api/docs/examples/ai-sdk/main.ts'],
+  ["from '@anthropic-ai/claude-agent-sdk'", 'api/docs/examples/claude-agent-sdk/main.ts'],
+]
+const isRun = ({ text }: Block): boolean => !NOT_RUN.some(([part]) => text.includes(part))
+const programs = blocksIn('ts', 'js').filter(isRun)
 const nameOf = ({ page, line, language }: Block) =>
   `${page.replace(/^.*\//, '').replace('.md', '')}-${line}.${language}`
 
@@ -158,6 +164,11 @@ test.each(programs.map((block) => [nameOf(block), block] as const))('%s runs', (
   const result = results.find(({ path }) => path.endsWith(`run-${name}`))
   expect(result?.error).toBe(null)
   for (const [part, holds] of PRINTS) if (text.includes(part)) holds(result!.out)
+})
+
+test.each(NOT_RUN)('a program with %s asks a provider; %s runs in its place', (part, example) => {
+  expect(blocksIn('ts', 'js').filter(({ text }) => text.includes(part))).toHaveLength(1)
+  expect(existsSync(join(root, example))).toBe(true)
 })
 
 test('every SQL block runs in DuckDB over the export', async () => {
