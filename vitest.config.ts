@@ -5,7 +5,14 @@ export default suite({
   include: ['test/**/*.test.ts'],
   exclude: [
     ...configDefaults.exclude,
-    ...['test/package/**', 'test/workers/**', 'test/campaigns/**', 'test/agents/**', 'test/web/**'],
+    ...[
+      'test/package/**',
+      'test/langgraph/**',
+      'test/workers/**',
+      'test/campaigns/**',
+      'test/agents/**',
+      'test/web/**',
+    ],
   ],
   // Many tests wait for processes and workers that they start: three files at a time keep two cores busy, and all are to
   // pass there.

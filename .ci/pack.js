@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { registryEntry } from './acp-registry.ts'
 import { bundle, inPackage } from './bundle.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -17,19 +18,31 @@ const exported = (path) =>
 // The program starts in less than half of the time; the library stays as many files.
 await bundle(dist, { placeOf: inPackage(dist) })
 
-const { name, version, description, license, type, engines, bin, dependencies } = own
+const {
+  name,
+  version,
+  description,
+  license,
+  type,
+  engines,
+  bin,
+  dependencies,
+  peerDependencies,
+  peerDependenciesMeta,
+} = own
 const manifest = {
   ...{ name, version, description, license, type, engines, bin },
   // A scoped package is private unless it says otherwise.
   publishConfig: { access: 'public' },
   exports: Object.fromEntries(Object.entries(own.exports).map(([key, path]) => [key, exported(path)])),
-  dependencies,
+  ...{ dependencies, peerDependencies, peerDependenciesMeta },
 }
 for (const path of [
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
   'api/docs',
+  'api/cli/acp/registry',
   ...Object.values(bin),
   'api/demo/architect.json',
   'api/demo/project',
@@ -41,6 +54,7 @@ for (const path of [
 }
 for (const path of Object.values(bin)) chmodSync(join(dist, path), 0o755)
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+writeFileSync(join(dist, 'api/cli/acp/registry/agent.json'), `${JSON.stringify(registryEntry(own), null, 2)}\n`)
 execFileSync('npm', ['pack', '--silent', '--pack-destination', root, dist], {
   cwd: dist,
   stdio: 'inherit',

@@ -66,3 +66,4 @@ export {
   showContextStore,
   showStoredVariable,
 } from './store/queries.ts'
+export { threadTables } from './thread/tables.ts'

@@ -47,6 +47,17 @@ class SharedTransport implements Transport {
   }
 }
 
+/** The members of answers that the tests read. */
+interface Reply {
+  readonly error?: { readonly code: number; readonly message: string }
+  readonly result: {
+    readonly taskId: string
+    readonly status: string
+    readonly content: [{ readonly text: string }]
+    readonly inputRequests: Readonly<Record<string, { readonly params: object }>>
+  }
+}
+
 type Answer = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Record<string, string> }
 
 async function connected(answer: (message: string) => Answer | Promise<Answer>) {
@@ -80,12 +91,12 @@ async function connected(answer: (message: string) => Answer | Promise<Answer>) 
           'io.modelcontextprotocol/clientCapabilities': capabilities,
         },
       },
-    }) as Promise<any>
+    }) as Promise<Reply>
   const start = async (task: string) => {
     const workspace = folder.workspace()
     const { result } = await raw('tools/call', { name: 'start_run', arguments: { task, workspace } })
     expect(result).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null })
-    return { taskId: result.taskId as string, workspace }
+    return { taskId: result.taskId, workspace }
   }
   const until = async (taskId: string, status: string) => {
     const get = async () => (await raw('tasks/get', { taskId })).result
@@ -113,7 +124,7 @@ test('the official requester runs a task to its result: the person approves a ca
 test('a question is input that the task requires, and a run that is cancelled is a cancelled task', async () => {
   const { raw, start, until } = await connected(() => ({ action: 'cancel' }))
   const { taskId } = await start('ask me')
-  const [key, request] = Object.entries<any>((await until(taskId, 'input_required')).inputRequests)[0]!
+  const [key, request] = Object.entries((await until(taskId, 'input_required')).inputRequests)[0]!
   expect(request.params).toMatchObject({ message: 'Which?', requestedSchema: { required: ['text'] } })
   const wrong = await raw('tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content: {} } } })
   expect(wrong.error).toMatchObject({ code: -32602 })
