@@ -131,7 +131,7 @@ function progress({ paused, turn, waiting, interrupted }: Detail['run']): string
 
 /** A question to the person, as input that the task requires. */
 interface Question {
-  /** Names the question as it was shown, so that an answer to another one does not count. */
+  /** Identifies the question and its content. Answers under other keys are ignored. */
   readonly key: string
   readonly message: string
   readonly requestedSchema: object

@@ -23,7 +23,7 @@ export interface SavedWrite extends Place {
   readonly index: number
 }
 
-/** Where the parts of a thread are. It contains no values. */
+/** An index of a thread's checkpoints, values and writes by revision. It contains no values. */
 export interface ThreadState {
   /** Null: the name was erased. */
   readonly thread: string | null

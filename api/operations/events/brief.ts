@@ -19,7 +19,7 @@ export function briefOf(view: EventView): EventView {
   return cut ? ({ ...view, payload: value, cut: true } as EventView) : view
 }
 
-/** A copy within the bounds. `…` stands for what is left out, except for members of objects. */
+/** A copy within the bounds. `…` replaces omitted text and array members. Omitted members of objects leave no mark. */
 export function shortened(given: Json, bounds: Bounds): { readonly value: Json; readonly cut: boolean } {
   const cutter = new Cutter(bounds)
   const value = cutter.value(given, 0)

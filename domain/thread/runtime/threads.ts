@@ -51,7 +51,7 @@ type ThreadMailbox = Mailbox<ThreadState, ThreadEvent, ThreadCommand, CausedCont
 
 /** The most threads whose state stays in memory. */
 const OPEN_THREADS = 200
-/** Names that streams have as they are. */
+/** Thread names that are the stream's id. Other names are hashed. */
 const PLAIN = /^(?!h_)[A-Za-z0-9_-]{1,64}$/
 
 const idOf = (name: string): string => (PLAIN.test(name) ? name : `h_${sha256(name).slice(0, 40)}`)
@@ -167,7 +167,7 @@ export class Threads {
     return { by, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
   }
 
-  /** A value without those of secrets. A value without any is stored as it was given. */
+  /** A value without those of secrets. Values without secrets keep their exact text. */
   async #hidden(given: Serialized): Promise<Serialized> {
     if (given.text === undefined) return given
     const json = given.type === 'json'

@@ -71,8 +71,8 @@ test('coding-agent writes after a yes, and leaves the file after a no', async ()
 
 test('team-with-budget prints the share and the use of each agent', async () => {
   const out = await run('team-with-budget')
-  expect(out).toMatch(/^architect completed: \d+ tokens of 200000$/m)
-  expect(out.match(/^ {2}researcher completed: \d+ tokens of \d+$/gm)).toHaveLength(2)
+  expect(out).toMatch(/^Architect completed: \d+ tokens of 200000$/m)
+  expect(out.match(/^ {2}Researcher completed: \d+ tokens of \d+$/gm)).toHaveLength(2)
   expect(out).toMatch(/^done: 6 model calls; 3 logs, proof holds$/m)
 })
 
