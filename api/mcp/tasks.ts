@@ -37,6 +37,7 @@ export const hasTasks = (asked: ServerContext): boolean => capabilitiesOf(asked)
 /** The answer to a call that has started a run: a task with the id of the run. */
 export async function createdTask(ctx: Context, runId: string) {
   const { run } = await detailOf(ctx, runId)
+  // The server checks each answer to a call as a tool's result, which has `content`.
   return { resultType: 'task', ...baseOf(run), status: 'working' as const, content: [] }
 }
 
@@ -48,7 +49,7 @@ export function serveTasks({ server }: McpServer, ctx: Context): void {
   )
   server.setRequestHandler(
     'tasks/update',
-    { params: params.extend({ inputResponses: z.record(z.string(), Response).optional() }) },
+    { params: params.extend({ inputResponses: Responses.optional() }) },
     ({ taskId, inputResponses }, asked) =>
       // The protocol layer moves `inputResponses` from the params to the context.
       answered(asked, () => update(ctx, taskId, inputResponses ?? responsesOf(asked))),
@@ -143,7 +144,8 @@ const Response = z.looseObject({
   action: z.enum(['accept', 'decline', 'cancel']),
   content: z.record(z.string(), z.unknown()).optional(),
 })
-const responsesOf = ({ mcpReq }: ServerContext) => z.record(z.string(), Response).parse(mcpReq.inputResponses ?? {})
+const Responses = z.record(z.string(), Response)
+const responsesOf = ({ mcpReq }: ServerContext) => valid(Responses, mcpReq.inputResponses ?? {})
 
 async function questionsOf(ctx: Context, asks: readonly AskView[]): Promise<Question[]> {
   const questions = await Promise.all(
@@ -231,7 +233,7 @@ function valid<T extends z.ZodType>(schema: T, content: unknown): z.output<T> {
  * Records the answers to open questions. Answers to others are ignored, as the extension says. Checks all answers before
  * the first is recorded, and drives the run after the last.
  */
-async function update(ctx: Context, runId: string, responses: Readonly<Record<string, z.infer<typeof Response>>>) {
+async function update(ctx: Context, runId: string, responses: z.infer<typeof Responses>) {
   const { asks } = await detailOf(ctx, runId)
   const records = (await questionsOf(ctx, asks)).flatMap(({ key, record }) => {
     const response = Object.hasOwn(responses, key) ? responses[key] : undefined

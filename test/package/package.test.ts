@@ -39,7 +39,9 @@ beforeAll(() => {
   if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node']) {
+  // Programs of the docs use the peers too.
+  const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node']
+  for (const name of [...Object.keys(manifest().dependencies ?? {}), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), at)
@@ -63,6 +65,8 @@ describe('the published package', () => {
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
     expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts|css|wasm)$/.test(path)).sort()).toEqual([
+      'api/cli/acp/registry/agent.json',
+      'api/cli/acp/registry/icon.svg',
       'api/demo/architect.json',
       'api/demo/project/README.md',
       'api/demo/project/package.json',
