@@ -11,6 +11,7 @@ export default suite({
       'test/campaigns/**',
       'test/agents/**',
       'test/claude-sdk/**',
+      'test/langgraph/**',
       'test/web/**',
     ],
   ],

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { registryEntry } from './acp-registry.ts'
 import { bundle, inPackage } from './bundle.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -33,6 +34,7 @@ for (const path of [
   'LICENSE',
   'CHANGELOG.md',
   'api/docs',
+  'api/cli/acp/registry',
   ...Object.values(bin),
   'api/demo/architect.json',
   'api/demo/project',
@@ -44,6 +46,7 @@ for (const path of [
 }
 for (const path of Object.values(bin)) chmodSync(join(dist, path), 0o755)
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+writeFileSync(join(dist, 'api/cli/acp/registry/agent.json'), `${JSON.stringify(registryEntry(own), null, 2)}\n`)
 execFileSync('npm', ['pack', '--silent', '--pack-destination', root, dist], {
   cwd: dist,
   stdio: 'inherit',

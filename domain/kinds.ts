@@ -12,8 +12,9 @@ import { memory } from './memory/aggregate.ts'
 import { proof } from './proof/kind.ts'
 import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
+import { thread } from './thread/aggregate.ts'
 
-const OWN = { agent, document, gateway, external, context, memory, proof, access } as const
+const OWN = { agent, document, gateway, external, context, memory, proof, access, thread } as const
 
 /** A kind of stream of keepup itself. */
 export type OwnKind = keyof typeof OWN

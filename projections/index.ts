@@ -67,3 +67,4 @@ export {
   showContextStore,
   showStoredVariable,
 } from './store/queries.ts'
+export { threadTables } from './thread/tables.ts'

@@ -7,6 +7,7 @@ import { externalRows } from './external/index.ts'
 import { memoryRows } from './memory/index.ts'
 import { proofRows } from './proof/index.ts'
 import { contextRows } from './store/index.ts'
+import { threadRows } from './thread/index.ts'
 
 const OWN = [
   agentRowRules,
@@ -17,6 +18,7 @@ const OWN = [
   contextRows,
   proofRows,
   accessRows,
+  threadRows,
 ] as const
 
 const kinds = new Map<string, StreamKind>()

@@ -11,6 +11,7 @@ import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain
 import type { ContextStore } from '../../domain/store/runtime/store.ts'
 import type { At } from '../../domain/stream/point.ts'
 import { Callback } from '../../domain/stream/runtime/callback.ts'
+import type { Threads } from '../../domain/thread/runtime/threads.ts'
 import { runOfRequest } from '../operations/access/run-of-request.ts'
 import { type DocumentsApi, documentsOf } from '../operations/document/library.ts'
 import type { EventView } from '../operations/events/schemas.ts'
@@ -52,6 +53,7 @@ import type { Needed, Saying } from './sender.ts'
 import { Callers } from './sender.ts'
 import { externalRunsOf } from './spawning.ts'
 import { requestFromOptions, type StartOptions } from './start-options.ts'
+import { threadsOf } from './threads.ts'
 
 /**
  * The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: the fork point in the source; null: its head.
@@ -133,6 +135,8 @@ export interface KeepUp extends AsyncDisposable, Calls {
    * small letters, digits, "-" and "_".
    */
   contextStore(name: string, by?: string): ContextStore
+  /** Threads of checkpoints of another program, such as a LangGraph app (`@keepup/runtime/langgraph`). */
+  threads(by?: string): Threads
   /** The messages between the agents of a run and people. */
   readonly messages: RuntimeMessageBus
   /**
@@ -281,6 +285,12 @@ export function keepUpOf(
       services.contexts.open(name, async (change) => {
         const right = change ? 'stores.write' : 'stores.read'
         const { by, options } = await callers.caller(said, { right, operation: 'contextStore', run: null })
+        return actorOf('user', by, options)
+      }),
+    threads: (said) =>
+      threadsOf(services, async (change) => {
+        const right = change ? 'streams.write' : 'streams.read'
+        const { by, options } = await callers.caller(said, { right, operation: 'threads', run: null })
         return actorOf('user', by, options)
       }),
     async say(agentId, command, { by: said, key } = {}) {

@@ -1,5 +1,6 @@
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import type { JsonObject } from '../../domain/log/json.ts'
 import type { Context } from '../cli/context.ts'
 import { CliError, UsageError } from '../cli/exit.ts'
 import { resuming } from '../cli/follow/drive.ts'
@@ -8,13 +9,17 @@ import { Refused, refusal } from '../http/answers.ts'
 import { type AnyOperation, inputMembers, membersOf } from '../operations/operation.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { VERSION } from '../version.ts'
+import { shortAnswer } from './short-answer.ts'
+import { createdTask, hasTasks, serveTasks, TASKS } from './tasks.ts'
 
 /** The longest answer of one call, in bytes of JSON. */
 const MAX_ANSWER = 1024 * 1024
 
 /** keepup as an MCP server: the operations with `mcp`, by HTTP requests. `readOnly`: only those that record nothing. */
 export function mcpServer(ctx: Context, { readOnly }: { readonly readOnly: boolean }): McpServer {
-  const server = new McpServer({ name: 'keepup', version: VERSION })
+  const capabilities = readOnly ? {} : { extensions: { [TASKS]: {} } }
+  const server = new McpServer({ name: 'keepup', version: VERSION }, { capabilities })
+  if (!readOnly) serveTasks(server, ctx)
   for (const operation of [...OPERATIONS, ...ADDED_OPERATIONS] as readonly AnyOperation[]) {
     const { name, summary, http, mcp } = operation
     const changes = !http.startsWith('GET ')
@@ -24,9 +29,11 @@ export function mcpServer(ctx: Context, { readOnly }: { readonly readOnly: boole
       inputSchema: inputOf(operation),
       annotations: { readOnlyHint: !changes, openWorldHint: false },
     }
-    server.registerTool(toolName(name), tool, async (args) => {
+    server.registerTool(toolName(name), tool, async ({ full, ...args }, asked) => {
       try {
-        return told(JSON.stringify(await call(ctx, operation, args)))
+        const answer = await call(ctx, operation, namedAsHttp(operation, args))
+        if (mcp.task === true && hasTasks(asked)) return await createdTask(ctx, String(answer.runId))
+        return told(JSON.stringify(full === true || changes ? answer : shortOf(operation, answer)))
       } catch (error) {
         return { ...told(refusalOf(error)), isError: true }
       }
@@ -40,16 +47,36 @@ const toolName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =>
 
 type Members = Readonly<Record<string, unknown>>
 
+/** The answer of an operation for a model that does not ask for all of it. */
+function shortOf({ mcp }: AnyOperation, answer: JsonObject): JsonObject {
+  if (mcp?.short === 'whole') return answer
+  return shortAnswer(mcp?.short?.(answer) ?? answer)
+}
+
+const Full = z.boolean().optional().meta({
+  description: 'true: the whole answer, which may be long. Otherwise long texts and lists are cut, which `cut` marks',
+})
+
+/** The input of a tool with the names that path, query and body have. */
+function namedAsHttp({ mcp }: AnyOperation, args: Members): Members {
+  const names = new Map(Object.entries(mcp?.names ?? {}).map(([http, tool]) => [tool, http]))
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [names.get(key) ?? key, value]))
+}
+
 /**
  * The members of an operation's path, query and body, except the person. They are checked here and sent as given, because
  * the API parses them.
  */
-function inputOf({ input, mcp }: AnyOperation): StandardSchemaWithJSON<Members> {
+function inputOf({ input, mcp, http }: AnyOperation): StandardSchemaWithJSON<Members> {
   const { params, query, body } = inputMembers(input)
   const { by: _, ...said } = mcp?.body === undefined ? body : membersOf(mcp.body)
   const text = (members: Readonly<Record<string, z.ZodType>>) =>
     Object.fromEntries(Object.entries(members).map(([key, schema]) => [key, z.preprocess(asText, schema)]))
-  const schema = z.strictObject({ ...text(params), ...text(query), ...said })
+  const shortens = http.startsWith('GET ') && mcp?.short !== 'whole'
+  const members = Object.entries({ ...text(params), ...text(query), ...said, ...(shortens && { full: Full }) })
+  const schema = z.strictObject(
+    Object.fromEntries(members.map(([key, member]) => [mcp?.names?.[key] ?? key, member as z.ZodType])),
+  )
   const json = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
@@ -77,13 +104,13 @@ function ofNumber(schema: z.core.JSONSchema.BaseSchema): void {
   if (typeof schema.default === 'string') schema.default = Number(schema.default)
 }
 
-async function call(ctx: Context, operation: AnyOperation, args: Members): Promise<unknown> {
+async function call(ctx: Context, operation: AnyOperation, args: Members): Promise<JsonObject> {
   const backend = await ctx.backend('write')
   const response = await backend.fetch(operationRequest(operation, args, ctx.by))
   if (!response.ok) throw await refusal(response)
-  const answer = (await response.json()) as { readonly runId: string; readonly driving: boolean }
-  if (operation.mcp?.drives !== true || answer.driving) return answer
-  await resuming(ctx, answer.runId)(backend)
+  const answer = (await response.json()) as JsonObject
+  if (operation.mcp?.drives !== true || answer.driving === true) return answer
+  await resuming(ctx, String(answer.runId))(backend)
   return { ...answer, driving: true }
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Right } from '../../domain/access/rights.ts'
+import type { JsonObject } from '../../domain/log/json.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 import type { Services } from './services.ts'
 
@@ -68,6 +69,12 @@ interface McpTool {
   readonly body?: z.ZodObject
   /** Drive the run after the command. Otherwise the command waits for the next `keepup resume`. */
   readonly drives?: true
+  /** The call starts a run, which clients with the tasks extension get as a task. */
+  readonly task?: true
+  /** Names of members in the tool's input that differ from those in path, query and body. */
+  readonly names?: Readonly<Record<string, string>>
+  /** What of an answer a model gets that does not ask for all of it. `whole`: everything, because a person decides on it. */
+  readonly short?: 'whole' | ((answer: JsonObject) => JsonObject)
 }
 
 export interface Operation<

@@ -25,6 +25,7 @@ import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { SYSTEM_OPERATIONS } from './system/operations.ts'
 import { TELEMETRY_OPERATIONS } from './telemetry/operations.ts'
+import { THREAD_OPERATIONS } from './thread/operations.ts'
 import { TRACE_OPERATIONS } from './trace/operations.ts'
 import { WEBHOOK_OPERATIONS } from './webhooks/operations.ts'
 import { WINDOW_OPERATIONS } from './window/operations.ts'
@@ -57,6 +58,7 @@ export const OPERATIONS = [
   ...STREAM_OPERATIONS,
   ...SYSTEM_OPERATIONS,
   ...TELEMETRY_OPERATIONS,
+  ...THREAD_OPERATIONS,
   ...TRACE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...WINDOW_OPERATIONS,

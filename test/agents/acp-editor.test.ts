@@ -81,7 +81,9 @@ const show = async (id: string) => JSON.parse((await folder.look('runs', 'show',
 
 test('a prompt is a run: text, calls with their status, and an end', async () => {
   const { agent, told, text, greet, opened, prompt, closed } = editor()
-  expect(await greet()).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } })
+  const { authMethods, ...greeting } = await greet()
+  expect(greeting).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } })
+  expect(await agent.request('authenticate', { methodId: authMethods![0]!.id })).toEqual({})
   const workspace = folder.workspace()
   const { sessionId, modes } = await opened(workspace)
   expect(modes).toMatchObject({

@@ -27,8 +27,8 @@ async function connected(mode: 'auto' | 'legacy', ...args: string[]) {
     return isError ? { refused: text } : JSON.parse(text)
   }
   const until = async (run: string, done: (detail: { run: { status: string; waits: unknown } }) => boolean) => {
-    await expect.poll(async () => done(await call('get_run', { id: run }))).toBe(true)
-    return call('get_run', { id: run })
+    await expect.poll(async () => done(await call('get_run', { runId: run }))).toBe(true)
+    return call('get_run', { runId: run })
   }
   return { client, call, until }
 }
@@ -41,8 +41,8 @@ test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and
   )
   const workspace = folder.workspace()
   const { runId } = await call('start_run', { task: 'write it', workspace })
-  await expect.poll(async () => (await call('list_approvals', { run: runId })).approvals.length).toBe(1)
-  const { approvals } = await call('list_approvals', { run: runId })
+  await expect.poll(async () => (await call('list_approvals', { runId })).approvals.length).toBe(1)
+  const { approvals } = await call('list_approvals', { runId })
   const id = approvals[0].toolCallId
   const { questionHash, preview } = await call('get_approval', { toolCallId: id })
   expect(JSON.stringify(preview)).toContain('hello')
@@ -53,10 +53,10 @@ test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and
   const { run } = await until(runId, ({ run }) => run.status === 'completed')
   expect(run).toMatchObject({ summary: expect.stringContaining('approved') })
   expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
-  const { events } = await call('list_run_events', { id: runId, limit: 200 })
+  const { events } = await call('list_run_events', { runId, type: 'approval_decided' })
   const decided = events.find(({ type }: { type: string }) => type === 'approval_decided')
   expect(decided).toMatchObject({ actor: { kind: 'approver', id: 'ada' }, payload: { reason: 'seen' } })
-  const [then, now] = [await call('get_run_state', { id: runId, step: 1 }), await call('get_run_state', { id: runId })]
+  const [then, now] = [await call('get_run_state', { runId, step: 1 }), await call('get_run_state', { runId })]
   expect(JSON.stringify(now)).toContain('DONE')
   expect(JSON.stringify(then)).not.toContain('"DONE"')
 })
@@ -64,12 +64,12 @@ test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and
 test('a question is answered by input, and a run is listed and cancelled', async () => {
   const { call, until } = await connected('auto')
   const asked = await call('start_run', { task: 'ask me', workspace: folder.workspace() })
-  await expect.poll(async () => JSON.stringify(await call('get_run', { id: asked.runId }))).toContain('Which?')
-  await call('send_input', { id: asked.runId, text: 'the blue one' })
+  await expect.poll(async () => JSON.stringify(await call('get_run', { runId: asked.runId }))).toContain('Which?')
+  await call('send_input', { runId: asked.runId, text: 'the blue one' })
   const { run } = await until(asked.runId, ({ run }) => run.status === 'completed')
   expect(run.status).toBe('completed')
   const { runId } = await call('start_run', { task: 'ask me', workspace: folder.workspace() })
-  await call('cancel_run', { id: runId, reason: 'no more' })
+  await call('cancel_run', { runId, reason: 'no more' })
   await until(runId, ({ run }) => run.status === 'failed')
   const { runs } = await call('list_runs', { limit: 1 })
   expect(runs).toMatchObject([{ runId }])
@@ -77,13 +77,14 @@ test('a question is answered by input, and a run is listed and cancelled', async
 
 test('what is not there is refused in words, and a read-only server offers nothing that records', async () => {
   const { client, call } = await connected('auto', '--read-only')
-  expect(await call('get_run', { id: 'nothing' })).toEqual({ refused: expect.stringContaining('nothing') })
+  expect(await call('get_run', { runId: 'nothing' })).toEqual({ refused: expect.stringContaining('nothing') })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual([
     'list_approvals',
     'get_approval',
     'list_consumers',
     'list_run_events',
+    'list_agent_events',
     'get_run_state',
     'list_runs',
     'get_run',

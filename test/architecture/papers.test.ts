@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { inProcess } from '../api/support/cli.ts'
 
 const root = join(import.meta.dirname, '../..')
-const docs = readdirSync(join(root, 'api/docs'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => !['examples', 'examples/ai-sdk', 'examples/claude-agent-sdk'].includes(name))
-  .map((name) => `api/docs/${name}`)
+const docs = readdirSync(join(root, 'api/docs'), { recursive: true, withFileTypes: true })
+  .filter((one) => one.isFile())
+  .map((one) => relative(root, join(one.parentPath, one.name)))
 const { out: help } = await inProcess(['--help'])
 const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name))
 

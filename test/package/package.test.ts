@@ -39,8 +39,9 @@ beforeAll(() => {
   if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  // An example uses the AI SDK, which a user installs beside keepup.
-  for (const name of [...Object.keys(manifest().dependencies ?? {}), '@types/node', 'ai']) {
+  // Programs of the docs use the peers too.
+  const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai']
+  for (const name of [...Object.keys(manifest().dependencies ?? {}), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), at)
@@ -64,6 +65,8 @@ describe('the published package', () => {
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
     expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts|css|wasm)$/.test(path)).sort()).toEqual([
+      'api/cli/acp/registry/agent.json',
+      'api/cli/acp/registry/icon.svg',
       'api/demo/architect.json',
       'api/demo/project/README.md',
       'api/demo/project/package.json',
@@ -76,13 +79,32 @@ describe('the published package', () => {
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/consumers.md',
-      'api/docs/dashboard.sql',
       'api/docs/documents.md',
       'api/docs/events.md',
+      'api/docs/examples/README.md',
       'api/docs/examples/ai-sdk/README.md',
       'api/docs/examples/ai-sdk/main.ts',
       'api/docs/examples/claude-agent-sdk/README.md',
       'api/docs/examples/claude-agent-sdk/main.ts',
+      'api/docs/examples/coding-agent/README.md',
+      'api/docs/examples/coding-agent/main.ts',
+      'api/docs/examples/coding-agent/script.json',
+      'api/docs/examples/dashboard-duckdb/README.md',
+      'api/docs/examples/dashboard-duckdb/dashboard.sql',
+      'api/docs/examples/dashboard-duckdb/main.ts',
+      'api/docs/examples/document-with-person/README.md',
+      'api/docs/examples/document-with-person/main.ts',
+      'api/docs/examples/document-with-person/script.json',
+      'api/docs/examples/external-agent/README.md',
+      'api/docs/examples/external-agent/agent.mjs',
+      'api/docs/examples/external-agent/main.ts',
+      'api/docs/examples/langgraph/README.md',
+      'api/docs/examples/langgraph/main.ts',
+      'api/docs/examples/projection-postgres/README.md',
+      'api/docs/examples/projection-postgres/main.ts',
+      'api/docs/examples/team-with-budget/README.md',
+      'api/docs/examples/team-with-budget/main.ts',
+      'api/docs/examples/team-with-budget/script.json',
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',

@@ -12,6 +12,7 @@ import { VERSION } from '../../version.ts'
 import type { Context } from '../context.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { eventPages } from '../follow/pages.ts'
+import { AUTH_METHODS, authenticate } from './authentication.ts'
 import { runIdOfKey, sessionRuns } from './chain.ts'
 import { promptText } from './prompt-text.ts'
 import { EditorSession, type Mode, type SessionOptions } from './session.ts'
@@ -62,8 +63,12 @@ export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
         promptCapabilities: { embeddedContext: true },
         sessionCapabilities: { resume: {} },
       },
-      authMethods: [],
+      authMethods: [...AUTH_METHODS],
     }))
+    .onRequest('authenticate', ({ params: { methodId } }) => {
+      authenticate(ctx, methodId, options.model)
+      return {}
+    })
     .onRequest('session/new', ({ params: { cwd, mcpServers } }) =>
       answered(async () => {
         folder(cwd)

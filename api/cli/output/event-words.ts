@@ -458,6 +458,10 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   fact_forgotten: { tone: 'other', line: json },
   variable_set: { tone: 'other', line: json },
   variable_deleted: { tone: 'other', line: json },
+  thread_opened: { tone: 'other', line: (p) => plain(p.thread) },
+  checkpoint_saved: { tone: 'other', line: (p) => parts(p.id, `${p.values.length} values`) },
+  writes_saved: { tone: 'other', line: (p) => parts(plain(p.task), `${p.writes.length} writes`) },
+  thread_deleted: { tone: 'other', line: () => '' },
 
   residue: { tone: 'other', line: (p) => revisions(p.bodies) },
   erased: { tone: 'other', line: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}` },

@@ -27,7 +27,7 @@ export const APPROVAL_OPERATIONS = [
     output: schema.ApprovalList,
     answers: { 200: 'A page of approvals' },
     awaitsTables: true,
-    mcp: {},
+    mcp: { names: { run: 'runId' } },
     run: async (s, { query: { run, state, ...page } }) => {
       if (run !== undefined) await mustBeRun(s, run)
       const which = { ...page, runId: run, state: state === 'all' ? undefined : state }
@@ -44,7 +44,7 @@ export const APPROVAL_OPERATIONS = [
     output: schema.ApprovalDetail,
     answers: { 200: 'The approval' },
     awaitsTables: true,
-    mcp: {},
+    mcp: { short: 'whole' },
     run: (s, { params }) => approvalDetail(s, params.toolCallId),
   }),
   operation({

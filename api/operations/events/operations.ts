@@ -22,7 +22,7 @@ export const EVENT_OPERATIONS = [
     output: EventPage,
     answers: { 200: 'A page of events' },
     awaitsTables: true,
-    mcp: {},
+    mcp: { names: { id: 'runId', agent: 'agentId' } },
     run: (s, { params, query }) => runEventPage(s, params.id, query),
   }),
   operation({
@@ -33,6 +33,7 @@ export const EVENT_OPERATIONS = [
     input: { params, query: AgentEventsQuery },
     output: AgentEventPage,
     answers: { 200: 'A page of events' },
+    mcp: { names: { id: 'agentId' } },
     run: async (s, { params, query }) => {
       const { stream } = await runAndStreamOf(s, params.id)
       return eventPage(s, stream, query)

@@ -15,6 +15,7 @@ import { CompareQuery, RunComparison } from './compare-schemas.ts'
 import { compareStates } from './compare-states.ts'
 import { StatesQuery } from './difference-schemas.ts'
 import { forkRun } from './fork-run.ts'
+import { lastMessages } from './last-messages.ts'
 import { atOf, briefPointOf } from './point.ts'
 import { restoreFiles } from './restore-files.ts'
 import { RestoreBody } from './restore-schemas.ts'
@@ -33,7 +34,7 @@ export const HISTORY_OPERATIONS = [
     output: z.union([schema.AgentAtPoint, RecordedAtPoint]),
     answers: { 200: 'The state; of a run of another agent: its record' },
     revision: ({ revision }) => revision,
-    mcp: {},
+    mcp: { names: { id: 'runId', agent: 'agentId' }, short: lastMessages },
     run: (s, { params, query }) => stateAt(s, params.id, query),
   }),
   operation({

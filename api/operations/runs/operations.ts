@@ -37,6 +37,8 @@ export const RUN_OPERATIONS = [
     mcp: {
       description: 'Starts a run, drives it and returns its id at once. Call get_run to follow its progress.',
       body: StartByTool,
+      names: { agent: 'backend' },
+      task: true,
     },
     run: async (s, { body }, { options, overNetwork }) => {
       const started = await startRun(s, body, options, true, overNetwork)
@@ -68,6 +70,7 @@ export const RUN_OPERATIONS = [
     mcp: {
       description:
         'Shows a run: status, usage, and the approvals, questions and unknown outcomes that wait for a person.',
+      names: { id: 'runId' },
     },
     run: (s, { params }, { options }) => runDetail(s, params.id, options),
   }),
@@ -103,6 +106,7 @@ export const RUN_OPERATIONS = [
     input: { params, headers, body: schema.InputBody },
     mcp: {
       description: 'Sends input to a run, or answers its question. The agent reads it at its next turn.',
+      names: { id: 'runId', agent: 'agentId' },
       drives: true,
     },
     run: (s, { params, body }, { options }) => sendInput(s, params.id, body, options),
@@ -113,7 +117,7 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/runs/{id}/cancel',
     summary: 'Cancel a run; it then ends as failed, with the error CANCELLED',
     input: { params, headers, body: schema.CancelBody },
-    mcp: {},
+    mcp: { names: { id: 'runId' } },
     run: (s, { params, body }, { options }) => cancelRun(s, params.id, body, options),
   }),
   operation({

@@ -13,7 +13,7 @@ export const TRACE_OPERATIONS = [
     input: { query: TraceQuery },
     output: Trace,
     answers: { 200: 'The chain of authority' },
-    mcp: {},
+    mcp: { names: { run: 'runId', agent: 'agentId', call: 'toolCallId' } },
     run: (s, { query }) => traceOf(s, query),
   }),
 ] as const

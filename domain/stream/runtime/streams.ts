@@ -43,9 +43,9 @@ export class Streams {
     return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
   }
 
-  /** A text without the values of secrets, for a command to a {@link mailbox}. */
-  async hide(text: string): Promise<string> {
-    return (await this.#ports.hide(text)) as string
+  /** A value without those of secrets, for a command to a {@link mailbox}. */
+  async hide<T extends Json>(value: T): Promise<T> {
+    return (await this.#ports.hide(value)) as T
   }
 
   /** The folded state of a stream; null: the stream does not exist. */

@@ -78,7 +78,7 @@ test('the questions of the docs have answers that the log has too', async () => 
 
 test('the views of the dashboard answer, and agree with the API', async () => {
   const { db, ask } = await connected()
-  const text = readFileSync(join(docs, 'dashboard.sql'), 'utf8')
+  const text = readFileSync(join(docs, 'examples/dashboard-duckdb/dashboard.sql'), 'utf8')
   await db.run(text)
   const names = [...text.matchAll(/create or replace view (\w+)/g)].map(([, name]) => name!)
   expect(names.length).toBeGreaterThan(6)

@@ -62,6 +62,11 @@ describe('a program with the key of a viewer', () => {
       'externalRuns.run': (k) => k.externalRuns.run('keepup', { prompt: 'go' }, { agentId: 'a' }),
       'contextStore.set': (k) => k.contextStore('notes').set('a', 1),
       'contextStore.list': (k) => k.contextStore('notes').list(),
+      'threads.get': (k) => k.threads().get('t', '', undefined),
+      'threads.list': (k) => first(k.threads().list(undefined, undefined)),
+      'threads.write': (k) =>
+        k.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [] }),
+      'threads.delete': (k) => k.threads().delete('t'),
       'messages.send': (k) => k.messages.send(runId, { payload: 'hello' }),
       'messages.subscribe': (k) => first(k.messages.subscribe(runId)),
       'documents.read': (k) => k.documents.read('d'),

@@ -12,6 +12,7 @@ import * as memory from '../../../domain/memory/events.ts'
 import * as proof from '../../../domain/proof/events.ts'
 import * as store from '../../../domain/store/events.ts'
 import { erasureEvents } from '../../../domain/stream/erasure.ts'
+import * as threads from '../../../domain/thread/events.ts'
 
 interface Checked {
   readonly _zod: { readonly def: { readonly checks?: readonly { _zod: { def: { check: string } } }[] } }
@@ -106,6 +107,7 @@ export function otherShapes(): Record<string, string> {
     ...inVersion1('context', { ...store.storeBodies, ...erasureEvents }),
     ...inVersion1('proof', { ...proof.proofBodies, ...erasureEvents }),
     ...inVersion1('access', { ...access.accessBodies, ...erasureEvents }),
+    ...inVersion1('thread', { ...threads.threadBodies, ...erasureEvents }),
     ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
   }
 }
