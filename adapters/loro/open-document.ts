@@ -5,7 +5,7 @@ import { type Frontier, type FrontierRelation, frontierText } from '../../domain
 import type { SpanView } from '../../domain/document/model/view.ts'
 import { atOnce } from '../../domain/log/steps.ts'
 import type {
-  AuthoredPart,
+  AuthoredSpan,
   ImportedUpdate,
   OpenDocument,
   PendingChange,
@@ -15,7 +15,7 @@ import type {
 } from '../../domain/ports/index.ts'
 import { anchorOf, rangeOf } from './anchors.ts'
 import { applyEdits } from './apply-edits.ts'
-import { authoredParts } from './authorship.ts'
+import { authoredParts, InsertedRuns } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
 import { importPerson } from './import-person.ts'
 import { describedFault } from './person-update.ts'
@@ -55,9 +55,14 @@ export class LoroDocument implements OpenDocument {
     return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
   }
 
-  authorship(spanId: string): readonly AuthoredPart[] {
-    const text = this.#free().index.text(spanId)
-    return text === null ? [] : authoredParts(text)
+  *authorship(): Generator<AuthoredSpan> {
+    const { doc, index } = this.#free()
+    const runs = new InsertedRuns(doc)
+    for (const { spanId, text } of index.texts()) {
+      this.#free()
+      yield { spanId, parts: authoredParts(text, runs) }
+      text.free()
+    }
   }
 
   anchor(spanId: string, range: Omit<TextRange, 'text'>): TextAnchor {

@@ -39,8 +39,11 @@ export interface Documents {
  * one open change; all other methods throw until the change is kept or discarded.
  */
 export interface OpenDocument extends DocumentReader {
-  /** The parts of a block or table cell, each with the operation that wrote its first character. Empty: no text. */
-  authorship(spanId: string): readonly AuthoredPart[]
+  /**
+   * The blocks and table cells with a text in document order, each with the operations that wrote its parts. Throws if
+   * the document changes in between.
+   */
+  authorship(): Iterable<AuthoredSpan>
   /** The anchor of a range of a span's text. The range must be in the text and not be empty. */
   anchor(spanId: string, range: Omit<TextRange, 'text'>): TextAnchor
   /** The present range of an anchor in a span. Empty: its characters were deleted. Null: the span has another text. */
@@ -83,6 +86,12 @@ export interface OperationRange {
   readonly peer: string
   readonly from: number
   readonly to: number
+}
+
+/** The parts of a block or table cell. Empty: no text. */
+export interface AuthoredSpan {
+  readonly spanId: string
+  readonly parts: readonly AuthoredPart[]
 }
 
 /** Text written by operations with consecutive counters. `chars`: the number of code points. */
