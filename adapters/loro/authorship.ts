@@ -2,9 +2,9 @@ import type { LoroDoc, LoroText } from 'loro-crdt'
 import type { AuthoredPart } from '../../domain/ports/index.ts'
 
 /**
- * The characters of a document's texts that one operation inserted, and that no operation deleted. The characters of such
- * a run stand in the text in this order, so its first and last place prove all between: Loro is asked for the writers of
- * a few characters instead of all of them.
+ * Runs of characters that one operation inserted and no operation deleted. A text has the characters of a run in this
+ * order. If the first and the last one are exactly as far apart as their counters, no other character is between them.
+ * This saves a call to Loro for each character.
  */
 export class InsertedRuns {
   /** Per peer: the counters of insertions, [from, to) in ascending order, and the first counters of deleted ranges. */
@@ -44,7 +44,7 @@ export class InsertedRuns {
   }
 }
 
-/** The first number below `length` for which a rising condition holds, or `length`. */
+/** Binary search: the smallest number below `length` that meets a monotone condition, or `length`. */
 function firstAbove(length: number, holds: (n: number) => boolean): number {
   let [low, high] = [0, length]
   while (low < high) {

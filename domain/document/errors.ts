@@ -19,8 +19,8 @@ export type DocumentErrorCode =
   | 'UPDATE_HOLDS_SECRET'
   | 'COMMENT_UNKNOWN' // also: a suggestion
   | 'COMMENT_SETTLED' // the comment was resolved, or the suggestion accepted or refused
-  | 'SUGGESTION_OUTDATED' // the suggested text no longer stands where the suggestion was made
-  | 'QUOTE_REFUSED' // the quoted text does not stand in the span, or stands there several times
+  | 'SUGGESTION_OUTDATED' // the text that the suggestion replaces has changed
+  | 'QUOTE_REFUSED' // the span does not contain the quoted text exactly once
   | 'TOO_MANY_COMMENTS'
   | 'DOCUMENT_CORRUPT' // the stored bytes are not a valid document, or updates are missing
   | 'DOCUMENT_BUSY' // an earlier change is not yet kept or discarded: a programming error

@@ -69,7 +69,7 @@ export const documentTables = {
       author: 'text!',
       at: 'text!',
       span_id: 'text',
-      /** The text that it is about, as it was then. */
+      /** The commented text at the time of the event. */
       quote: 'text',
       /** Of a comment. */
       text: 'text',

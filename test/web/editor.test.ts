@@ -187,4 +187,50 @@ describe('the editor of a document', () => {
     await expect.poll(() => texts(id)).toEqual([['heading', 'text and more']])
     expect((await view(id)).blocks[0]!.id).toBe(before!.id)
   })
+
+  it('two windows converge while a fifth of the requests or their answers are lost', async () => {
+    const seed = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 31)
+    const next = seeded(seed)
+    const id = await create('shared')
+    const windows = [await editing(id), await editing(id)]
+    const lost = { request: 0, answer: 0 }
+    for (const { page } of windows)
+      await page.route(/\/v1\/documents\/[^/]+\/(updates|presence)/, async (route) => {
+        if (next() >= 0.2) return route.continue()
+        const isAnswer = route.request().method() === 'POST' && next() < 0.5
+        lost[isAnswer ? 'answer' : 'request'] += 1
+        if (isAnswer) await route.fetch().catch(() => undefined)
+        return route.abort()
+      })
+    const words = windows.map((_, n) => Array.from({ length: 12 }, (_, i) => `w${n}x${i} `))
+    for (let i = 0; i < 12; i++)
+      await Promise.all(
+        windows.map(async ({ page, text }, n) => {
+          await text
+            .locator('p')
+            .first()
+            .click({ position: n === 0 ? START : END })
+          await page.keyboard.type(words[n]![i]!)
+          // Each word is an update of its own.
+          await expect.poll(() => page.locator('.editor-state').innerText(), { timeout: 60_000 }).toContain('saved')
+        }),
+      )
+    const whole = async () => (await texts(id))[0]![1]!
+    await expect
+      .poll(async () => Promise.all(windows.map(({ text }) => written(text))), { timeout: 60_000 })
+      .toEqual([await whole(), await whole()])
+    for (const word of words.flat()) expect(await whole(), `seed ${seed}`).toContain(word.trim())
+    expect(lost.request + lost.answer, `seed ${seed}`).toBeGreaterThan(0)
+  }, 180_000)
 })
+
+/** Numbers from 0 to 1, the same for each seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

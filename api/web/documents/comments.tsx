@@ -30,7 +30,7 @@ interface Props {
   readonly onChoose: (id: string | null) => void
 }
 
-/** Comments and suggestions beside the text of a document, the open ones first. */
+/** The list of comments and suggestions next to the text of a document. */
 export function Comments({ documentId, comments, chosen, onChoose }: Props) {
   const [all, setAll] = useState(false)
   return (

@@ -16,13 +16,13 @@ export interface Quoted {
   readonly spanId: string
   /** The text of the range. Absent: the whole text of the span. */
   readonly quote?: string
-  /** Where the quote begins, in UTF-16 units. Absent: the quote stands in the span once. */
+  /** The start of the quote, in UTF-16 units. Absent: the span contains the quote once. */
   readonly start?: number
 }
 
 /** A comment or suggestion in the present document. */
 export type ThreadNow = Thread & {
-  /** Where its text stands now. Null: the text was deleted. */
+  /** The current range of its text. Null: the text was deleted. */
   readonly range: TextRange | null
   /** The text differs from the quoted one, so the suggestion can no longer be accepted. Comments are never outdated. */
   readonly outdated: boolean
@@ -197,7 +197,7 @@ function mustBeWellFormed(texts: readonly string[]): void {
     throw new DocumentError('CONTENT_REFUSED', 'the text has half of a surrogate pair; send well-formed Unicode')
 }
 
-/** The thread where its text stands now. */
+/** The thread with the current range of its text. */
 function present(replica: OpenDocument, thread: Thread): ThreadNow {
   const range = replica.range(thread.anchor.span, thread.anchor)
   const stands = range === null || range.text === '' ? null : range
@@ -230,7 +230,7 @@ function anchorFor(replica: OpenDocument, { spanId, quote, start }: Quoted): Anc
 const isTable = (view: { readonly kind: string; readonly type: string }) =>
   view.kind === 'block' && view.type === 'table'
 
-/** Where a quote begins in a text. */
+/** The offset of a quote in a text. Rejects with `QUOTE_REFUSED`. */
 function placeOf(text: string, quote: string, start: number | undefined): number {
   if (start !== undefined && text.startsWith(quote, start)) return start
   const first = text.indexOf(quote)

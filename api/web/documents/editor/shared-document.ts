@@ -80,7 +80,7 @@ export class SharedDocument {
     return this.#replica.blocks
   }
 
-  /** Where the text of an anchor stands in this window. Null: it was deleted. */
+  /** The range of an anchor in this window. Null: the span has another text. */
   range(spanId: string, anchor: TextAnchor): TextRange | null {
     return this.#replica.range(spanId, anchor)
   }
