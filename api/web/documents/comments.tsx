@@ -41,14 +41,14 @@ export function Comments({ documentId, comments, chosen, onChoose }: Props) {
           const settled = found.length - open.length
           return (
             <>
-              <h3>
+              <h2>
                 {open.length === 0 ? 'No open comments' : `${open.length} open`}
                 {settled > 0 && (
                   <button type="button" class="link" aria-pressed={all} onClick={() => setAll(!all)}>
                     {all ? 'Hide settled' : `Show ${settled} settled`}
                   </button>
                 )}
-              </h3>
+              </h2>
               <ul>
                 {(all ? found : open).map((one) => (
                   <Thread
@@ -80,15 +80,10 @@ function Thread({ documentId, comment, isChosen, onChoose }: ThreadProps) {
   useEffect(() => {
     if (isChosen) element.current?.scrollIntoView({ block: 'nearest' })
   }, [isChosen])
-  const label = `${kind === 'comment' ? 'Comment' : 'Suggestion'} of ${comment.by.id} on ${quote ?? 'an erased text'}`
   return (
     <li ref={element} class="comment" aria-current={isChosen || undefined}>
-      <button
-        type="button"
-        class="plain comment-head"
-        aria-label={label}
-        onClick={() => onChoose(isChosen ? null : id)}
-      >
+      <button type="button" class="plain comment-head" onClick={() => onChoose(isChosen ? null : id)}>
+        <span>{kind === 'comment' ? 'Comment' : 'Suggestion'}</span>
         <Author of={comment} />
         {outdated && <span class="badge">outdated</span>}
         {status !== 'open' && <span class="status">{status}</span>}
