@@ -4,7 +4,9 @@ import type { Edit } from '../../domain/document/model/edits.ts'
 import { MARKS, type TextRun } from '../../domain/document/model/runs.ts'
 import type { BlockIndex } from './block-index.ts'
 import { toDelta } from './styles.ts'
-import { textChange } from './text-change.ts'
+import { rangeChange, type TextDelta, textChange } from './text-change.ts'
+
+type RangeEdit = Extract<Edit, { readonly kind: 'replace_range' }>
 
 /** The number of blocks or edits between two pauses. */
 const AT_ONCE = 100
@@ -18,6 +20,9 @@ export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generato
     if (edit.kind === 'replace') {
       index.changing(edit.spanId)
       replaceText(index.text(edit.spanId), edit.runs)
+    } else if (edit.kind === 'replace_range') {
+      index.changing(edit.spanId)
+      replaceRange(index.text(edit.spanId), edit)
     } else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
     else yield* insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
   }
@@ -27,7 +32,17 @@ export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generato
 export function replaceText(text: LoroText | null, runs: readonly TextRun[]): void {
   if (text === null) throw new Error('the span has no text')
   const before = text.toDelta()
-  const change = textChange(before, toDelta(runs), MARKS)
+  write(text, before, textChange(before, toDelta(runs), MARKS))
+}
+
+/** Replaces a range of a text by the smallest change. */
+function replaceRange(text: LoroText | null, { start, end, text: wanted }: RangeEdit): void {
+  if (text === null) throw new Error('the span has no text')
+  const before = text.toDelta()
+  write(text, before, rangeChange(before, { start, end }, wanted))
+}
+
+function write(text: LoroText, before: TextDelta, change: Delta<string>[]): void {
   if (change.length === 0) return
   // Deltas cost Loro twice as much as plain insertions and deletions.
   if (hasMarks(before) || hasMarks(change)) text.applyDelta(change)
@@ -78,7 +93,7 @@ export function fillBlock(map: LoroMap, block: DocumentBlock): void {
   map.set('type', block.type)
   map.set('attrs', block.attrs)
   if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
-  else if (block.type !== 'divider') write(map, block.text)
+  else if (block.type !== 'divider') writeRuns(map, block.text)
 }
 
 /** Writes the rows of a table into an empty list. */
@@ -88,12 +103,12 @@ export function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): v
     for (const { text, ...attrs } of row) {
       const cell = cells.pushContainer(new LoroMap())
       for (const [key, value] of Object.entries(attrs)) cell.set(key, value)
-      write(cell, text)
+      writeRuns(cell, text)
     }
   }
 }
 
-const write = (map: LoroMap, runs: readonly TextRun[]): void => {
+const writeRuns = (map: LoroMap, runs: readonly TextRun[]): void => {
   const text = map.setContainer('text', new LoroText())
   const delta = toDelta(runs)
   if (hasMarks(delta)) text.applyDelta(delta)

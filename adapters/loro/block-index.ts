@@ -1,5 +1,5 @@
 import type { Container, ContainerID, LoroDoc, LoroEventBatch, LoroMap, LoroMovableList, LoroText } from 'loro-crdt'
-import { parseCellId } from '../../domain/document/model/span-id.ts'
+import { cellId, parseCellId } from '../../domain/document/model/span-id.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import type { ReadBlock } from '../../domain/ports/index.ts'
 import { asMap, blocksOf } from './layout.ts'
@@ -71,6 +71,27 @@ export class BlockIndex {
       map.free()
       return block
     })
+  }
+
+  /**
+   * The texts of blocks and table cells in order. Leaves out what `blocks` calls unreadable, and blocks that share an id.
+   */
+  *texts(): Generator<{ readonly spanId: string; readonly text: LoroText }> {
+    const maps = this.list.toArray().map(asMap)
+    const ids = maps.map((map) => map?.get('id'))
+    const seen = new Map<unknown, number>()
+    for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1)
+    for (const [n, map] of maps.entries()) {
+      const id = ids[n]
+      if (map === null || typeof id !== 'string' || id === '' || seen.get(id) !== 1) continue
+      const type = typeOf(map)
+      if (type === 'table') yield* cellTexts(map, id)
+      else if (type !== null && type !== 'divider') {
+        const text = blockTextOf(map)
+        if (text !== null) yield { spanId: id, text }
+      }
+      map.free()
+    }
   }
 
   /**
@@ -147,6 +168,17 @@ export class BlockIndex {
         note(this.#containers, this.#doc.getContainerById(target))
     }
   }
+}
+
+function* cellTexts(map: LoroMap, blockId: string) {
+  const block = readBlock(map)
+  if (block.type !== 'table') return
+  for (const [row, cells] of block.rows.entries())
+    for (const column of cells.keys()) {
+      const place = { blockId, row, column }
+      const text = cellText(map, place)
+      if (text !== null) yield { spanId: cellId(place), text }
+    }
 }
 
 function note(containers: Map<string, Set<ContainerID>>, value: unknown): void {

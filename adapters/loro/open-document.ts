@@ -4,9 +4,18 @@ import type { Edit } from '../../domain/document/model/edits.ts'
 import { type Frontier, type FrontierRelation, frontierText } from '../../domain/document/model/frontier.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import { atOnce } from '../../domain/log/steps.ts'
-import type { AuthoredPart, ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports/index.ts'
+import type {
+  AuthoredSpan,
+  ImportedUpdate,
+  OpenDocument,
+  PendingChange,
+  ReadBlock,
+  TextAnchor,
+  TextRange,
+} from '../../domain/ports/index.ts'
+import { anchorOf, rangeOf } from './anchors.ts'
 import { applyEdits } from './apply-edits.ts'
-import { authoredParts } from './authorship.ts'
+import { authoredParts, InsertedRuns } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
 import { importPerson } from './import-person.ts'
 import { describedFault } from './person-update.ts'
@@ -46,9 +55,28 @@ export class LoroDocument implements OpenDocument {
     return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
   }
 
-  authorship(spanId: string): readonly AuthoredPart[] {
+  *authorship(): Generator<AuthoredSpan> {
+    const { doc, index } = this.#free()
+    const runs = new InsertedRuns(doc)
+    for (const { spanId, text } of index.texts()) {
+      this.#free()
+      yield { spanId, parts: authoredParts(text, runs) }
+      text.free()
+    }
+  }
+
+  anchor(spanId: string, range: Omit<TextRange, 'text'>): TextAnchor {
     const text = this.#free().index.text(spanId)
-    return text === null ? [] : authoredParts(text)
+    if (text === null) throw new Error(`the span "${spanId}" has no text`)
+    return anchorOf(text, range)
+  }
+
+  range(spanId: string, anchor: TextAnchor): TextRange | null {
+    const replica = this.#free()
+    // A shallow document does not know the characters that were deleted before its start.
+    if (replica.doc.isShallow()) replica.deepen()
+    const text = replica.index.text(spanId)
+    return text === null ? null : rangeOf(replica.doc, text, anchor)
   }
 
   *editing(edits: readonly Edit[]): Generator<undefined, PendingChange> {

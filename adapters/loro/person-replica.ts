@@ -1,7 +1,8 @@
 import { LoroDoc, LoroList, LoroMap, LoroText, type PeerID } from 'loro-crdt'
 import type { DocumentBlock } from '../../domain/document/model/block.ts'
 import { parseFrontier } from '../../domain/document/model/frontier.ts'
-import type { ReadBlock } from '../../domain/ports/index.ts'
+import type { ReadBlock, TextAnchor, TextRange } from '../../domain/ports/index.ts'
+import { rangeOf } from './anchors.ts'
 import { fillBlock, fillTable, replaceText } from './apply-edits.ts'
 import { BlockIndex } from './block-index.ts'
 import { asMap } from './layout.ts'
@@ -66,6 +67,12 @@ export class PersonReplica {
     }
     this.#commit()
     return mended
+  }
+
+  /** The present range of an anchor in a span; see `OpenDocument.range`. */
+  range(spanId: string, anchor: TextAnchor): TextRange | null {
+    const text = this.#index.text(spanId)
+    return text === null ? null : rangeOf(this.#doc, text, anchor)
   }
 
   /**

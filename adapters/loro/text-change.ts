@@ -36,6 +36,30 @@ export function textChange(before: TextDelta, after: TextDelta, keys: readonly s
   return change
 }
 
+/**
+ * The smallest change of a range, in UTF-16 units, to a plain text. Equal words keep their marks, and a new word has
+ * the marks of the words that it replaces, or of the text before it.
+ */
+export function rangeChange(
+  before: TextDelta,
+  { start, end }: { readonly start: number; readonly end: number },
+  wanted: string,
+): Delta<string>[] {
+  const old = new Cursor(before)
+  let attributes = old.take(start).at(-1)?.attributes ?? {}
+  const change: Delta<string>[] = start === 0 ? [] : [{ retain: start }]
+  for (const { kind, text } of differences(old.text.slice(start, end), wanted)) {
+    if (kind === 'insert') {
+      change.push({ insert: text, attributes: { ...attributes } })
+      continue
+    }
+    const pieces = old.take(text.length)
+    attributes = (kind === 'delete' ? pieces[0] : pieces.at(-1))!.attributes
+    change.push(kind === 'delete' ? { delete: text.length } : { retain: text.length })
+  }
+  return change
+}
+
 function remarked(olds: readonly Piece[], wanted: Attributes, keys: readonly string[]): Delta<string>[] {
   return olds.map(({ length, attributes }) => {
     const differing = keys.filter((key) => !equal(attributes[key], wanted[key]))

@@ -18,6 +18,11 @@ export type DocumentErrorCode =
   | 'UPDATE_OUTSIDE_MODEL' // a block has a duplicate id, or a type, attributes or content outside the document model
   | 'UPDATE_TOO_LARGE'
   | 'UPDATE_HOLDS_SECRET'
+  | 'COMMENT_UNKNOWN' // also: a suggestion
+  | 'COMMENT_SETTLED' // the comment was resolved, or the suggestion accepted or refused
+  | 'SUGGESTION_OUTDATED' // the text that the suggestion replaces has changed
+  | 'QUOTE_REFUSED' // the span does not contain the quoted text exactly once
+  | 'TOO_MANY_COMMENTS'
   | 'DOCUMENT_CORRUPT' // the stored bytes are not a valid document, or updates are missing
   | 'DOCUMENT_BUSY' // an earlier change is not yet kept or discarded: a programming error
   | 'DOCUMENT_CLOSED'

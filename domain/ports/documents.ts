@@ -40,8 +40,15 @@ export interface Documents {
  * one open change; all other methods throw until the change is kept or discarded.
  */
 export interface OpenDocument extends DocumentReader {
-  /** The parts of a block or table cell, each with the operation that wrote its first character. Empty: no text. */
-  authorship(spanId: string): readonly AuthoredPart[]
+  /**
+   * The blocks and table cells with a text in document order, each with the operations that wrote its parts. Throws if
+   * the document changes in between.
+   */
+  authorship(): Iterable<AuthoredSpan>
+  /** The anchor of a range of a span's text. The range must be in the text and not be empty. */
+  anchor(spanId: string, range: Omit<TextRange, 'text'>): TextAnchor
+  /** The present range of an anchor in a span. Empty: its characters were deleted. Null: the span has another text. */
+  range(spanId: string, anchor: TextAnchor): TextRange | null
   /** All blocks in document order. Blocks outside the document model have the type `unreadable`. */
   blocks(): readonly ReadBlock[]
   /** Makes edits that a dry-run at this revision has validated. Makes all of them, or none if it throws. */
@@ -62,11 +69,30 @@ export interface OpenDocument extends DocumentReader {
   close(): void
 }
 
+/** The ends of a range, which follow their characters through edits. Base64. */
+export interface TextAnchor {
+  readonly start: string
+  readonly end: string
+}
+
+/** A range of a text in UTF-16 units, `end` exclusive. */
+export interface TextRange {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
 /** Operations of one peer: counters `from` to `to`, exclusive. */
 export interface OperationRange {
   readonly peer: string
   readonly from: number
   readonly to: number
+}
+
+/** The parts of a block or table cell. Empty: no text. */
+export interface AuthoredSpan {
+  readonly spanId: string
+  readonly parts: readonly AuthoredPart[]
 }
 
 /** Text written by operations with consecutive counters. `chars`: the number of code points. */

@@ -56,3 +56,40 @@ export function envelopes({ header, erased, event }: Projected<DocumentEvent>): 
   if (event?.type !== 'document_updated' || event.body.envelope === null) return []
   return [set('envelopes', key, { verdict: 'applied', status: 200, frontier: event.body.frontier })]
 }
+
+/** Changes of `document_comments` and `document_replies`. */
+export function comments({ header, event }: Projected<DocumentEvent>): Change[] {
+  if (event === null) return []
+  const document_id = idOf(header.stream)
+  const { revision } = header
+  const [at, author] = [header.timestamp, actorText(header.actor)]
+  const written = { run_id: header.runId ?? null, tool_call_id: header.toolCallId ?? null, author, at }
+  const settled = (id: string, status: string, settled_reason: string | null = null): Change[] => {
+    const how = { status, settled_by: author, settled_at: at, settled_revision: revision, settled_reason }
+    return [set('document_comments', { document_id, id }, how)]
+  }
+  switch (event.type) {
+    case 'comment_added': {
+      const { comment: id, anchor, text } = event.body
+      const said = { kind: 'comment', span_id: anchor.span, quote: anchor.quote, text, replacement: null, reason: null }
+      return [put('document_comments', { document_id, id }, { revision, ...written, ...said }, { status: 'open' })]
+    }
+    case 'suggestion_made': {
+      const { suggestion: id, anchor, replacement, reason = null } = event.body
+      const said = { kind: 'suggestion', span_id: anchor.span, quote: anchor.quote, text: null, replacement, reason }
+      return [put('document_comments', { document_id, id }, { revision, ...written, ...said }, { status: 'open' })]
+    }
+    case 'reply_added': {
+      const { thread: comment_id, text } = event.body
+      return [put('document_replies', { document_id, revision }, { ...written, comment_id, text })]
+    }
+    case 'comment_resolved':
+      return settled(event.body.comment, 'resolved')
+    case 'suggestion_accepted':
+      return settled(event.body.suggestion, 'accepted')
+    case 'suggestion_refused':
+      return settled(event.body.suggestion, 'refused', event.body.reason)
+    default:
+      return []
+  }
+}

@@ -55,4 +55,52 @@ export const documentTables = {
     owner: 'stream',
     indexes: [['document_id'], ['run_id']],
   },
+  /** Comments and suggestions. Texts are null when they were erased. */
+  document_comments: {
+    columns: {
+      document_id: 'text!',
+      id: 'text!',
+      /** comment, suggestion. */
+      kind: 'text!',
+      /** Revision of the event that added it. */
+      revision: 'integer!',
+      run_id: 'text',
+      tool_call_id: 'text',
+      author: 'text!',
+      at: 'text!',
+      span_id: 'text',
+      /** The commented text at the time of the event. */
+      quote: 'text',
+      /** Of a comment. */
+      text: 'text',
+      /** Of a suggestion. */
+      replacement: 'text',
+      reason: 'text',
+      /** open, resolved, accepted, refused. */
+      status: 'text!',
+      settled_by: 'text',
+      settled_at: 'text',
+      settled_revision: 'integer',
+      /** Why a suggestion was refused. */
+      settled_reason: 'text',
+    },
+    key: ['document_id', 'id'],
+    owner: 'document_id',
+    indexes: [['run_id']],
+  },
+  /** Replies to comments and suggestions. */
+  document_replies: {
+    columns: {
+      document_id: 'text!',
+      revision: 'integer!',
+      comment_id: 'text',
+      run_id: 'text',
+      tool_call_id: 'text',
+      author: 'text!',
+      at: 'text!',
+      text: 'text',
+    },
+    key: ['document_id', 'revision'],
+    owner: 'document_id',
+  },
 } as const satisfies Record<string, TableSpec>

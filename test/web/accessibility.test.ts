@@ -38,6 +38,10 @@ beforeAll(async () => {
   await served.ask('POST', '/v1/holds', { of: done, reason: 'the matter of Smith', by: 'ada' })
   await served.ask('PUT', '/v1/retention', { of: 'run', days: 180, by: 'ada' })
   paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
+  const { blocks } = await served.ask<{ blocks: { id: string }[] }>('GET', `/v1/documents/${paper}`)
+  const about = { span_id: blocks[1]!.id, quote: 'First', by: 'ada' }
+  await served.ask('POST', `/v1/documents/${paper}/comments`, { ...about, text: 'Why first?' })
+  await served.ask('POST', `/v1/documents/${paper}/suggestions`, { ...about, replacement: 'Second', reason: 'order' })
 })
 afterAll(() => served.close())
 
@@ -64,7 +68,7 @@ const screens: [string, () => string, string][] = [
   ['nothing compared', () => '/compare', '.notice'],
   ['a file with its writers', () => `/runs/${done}?tab=files&file=hello.txt`, '.blame'],
   ['the documents', () => '/documents', '.documents li'],
-  ['the editor of a document', () => `/documents/${paper}?tab=edit`, '.ProseMirror'],
+  ['the editor of a document', () => `/documents/${paper}?tab=edit`, '.ProseMirror .marked'],
   ...['text', 'writers', 'change', 'proof'].map((tab): [string, () => string, string] => [
     `the document ${tab}`,
     () => `/documents/${paper}?tab=${tab}`,
@@ -135,6 +139,28 @@ it.each(['light', 'dark'] as const)('no dialog and no answer breaks a rule of ax
     await page.keyboard.press('Escape')
     await page.locator('dialog[open]').waitFor({ state: 'detached' })
   }
+  expect(found.flat()).toEqual([])
+})
+
+it.each(['light', 'dark'] as const)('no form of a comment breaks a rule of axe in the %s theme', async (theme) => {
+  const page = await browser.page()
+  await page.emulateMedia({ colorScheme: theme })
+  await served.open(page, `/documents/${paper}?tab=edit`)
+  const rules = theme === 'light' ? undefined : COLOURS
+  const found = []
+  await page.locator('.ProseMirror .marked').first().dblclick()
+  for (const kind of ['Comment', 'Suggest']) {
+    await page.getByRole('toolbar').getByRole('button', { name: kind }).click()
+    await page.locator('.comment-form').waitFor()
+    found.push(await violations(page, rules))
+  }
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Refuse …' }).click()
+  found.push(await violations(page, rules))
+  await page.getByRole('tab', { name: 'Text' }).click()
+  await page.getByLabel('Colours of authors').check()
+  await page.locator('.markdown .written').first().waitFor()
+  found.push(await violations(page, rules))
   expect(found.flat()).toEqual([])
 })
 

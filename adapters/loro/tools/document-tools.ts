@@ -1,6 +1,7 @@
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import type { Clock, Tool } from '../../../domain/ports/index.ts'
 import { createDocumentTool, type ParseContent } from './create-document.ts'
+import { commentDocumentTool, listCommentsTool, suggestChangeTool } from './discuss-document.ts'
 import { editDocumentTool } from './edit-document.ts'
 import { type ListDocuments, listDocumentsTool } from './list-documents.ts'
 import { readDocumentTool } from './read-document.ts'
@@ -21,4 +22,7 @@ export const documentTools = (ports: DocumentToolPorts): readonly Tool[] => [
   readDocumentTool(ports.gateway),
   createDocumentTool(ports),
   editDocumentTool(ports),
+  listCommentsTool(ports.gateway),
+  commentDocumentTool(ports.gateway),
+  suggestChangeTool(ports.gateway),
 ]

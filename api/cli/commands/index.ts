@@ -20,7 +20,8 @@ const STEER = ['input', 'approve', 'reject', 'resolve', 'cancel', 'pause', 'resu
 const HISTORY = ['events', 'tail', 'replay', 'diff']
 const DOCS = under(
   'docs',
-  ...['list', 'create', 'show', 'edit', 'history', 'blame', 'diff', 'verify', 'erase', 'export'],
+  ...['list', 'create', 'show', 'edit', 'history', 'blame', 'diff'],
+  ...['comments', 'comment', 'suggest', 'reply', 'resolve', 'accept', 'refuse', 'verify', 'erase', 'export'],
 )
 
 /** All commands in the order of the help text. */

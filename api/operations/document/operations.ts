@@ -3,12 +3,15 @@ import { StartHeaders, TraceHeaders } from '../headers.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { operation, WithStatus } from '../operation.ts'
 import { PageQuery } from '../schemas.ts'
+import { commentDocument, discussed, documentComments, suggestChange } from './comments.ts'
 import { createDocument } from './create-document.ts'
 import { documentDiff, documentHistory, eraseEnvelope, verifyDocument } from './history.ts'
 import { listDocuments } from './list-documents.ts'
 import * as schema from './schemas.ts'
 
 const params = z.object({ id: schema.DocumentId })
+const commentParams = params.extend({ comment: schema.ThreadId })
+const suggestionParams = params.extend({ suggestion: schema.ThreadId })
 
 /** Documents that people and agents edit together. */
 export const DOCUMENT_OPERATIONS = [
@@ -41,7 +44,7 @@ export const DOCUMENT_OPERATIONS = [
     name: 'listDocumentHistory',
     http: 'GET /v1/documents/{id}/history',
     right: 'documents.read',
-    summary: 'Requests with their answers, and updates of people, in the order of the stream',
+    summary: 'Requests with their answers, updates of people, comments and suggestions, in the order of the stream',
     input: { params, query: schema.HistoryQuery },
     output: schema.DocumentHistoryPage,
     answers: { 200: 'A page; `after` is a revision' },
@@ -69,10 +72,93 @@ export const DOCUMENT_OPERATIONS = [
       s.documents.history.blame(params.id, revision),
   }),
   operation({
+    name: 'listDocumentComments',
+    http: 'GET /v1/documents/{id}/comments',
+    right: 'documents.read',
+    summary: 'Comments and suggestions, each with the text that it is about as it stands now',
+    input: { params, query: schema.CommentsQuery },
+    output: schema.DocumentComments,
+    answers: { 200: 'Comments and suggestions in the order in which they were added' },
+    revision: ({ revision }) => revision,
+    mcp: { description: 'Lists the comments and suggestions of a document that people and agents edit together.' },
+    run: (s, { params: { id }, query }) => documentComments(s, id, query.status),
+  }),
+  operation({
+    name: 'commentDocument',
+    http: 'POST /v1/documents/{id}/comments',
+    right: 'documents.write',
+    summary: 'Comment on a text of a document',
+    input: { params, headers: StartHeaders, body: schema.CommentDocument },
+    output: schema.Discussed,
+    answers: { 200: 'Recorded' },
+    mcp: {},
+    run: (s, { params: { id }, body }, { options }) => commentDocument(s, id, body, options),
+  }),
+  operation({
+    name: 'replyToComment',
+    http: 'POST /v1/documents/{id}/comments/{comment}/replies',
+    right: 'documents.write',
+    summary: 'Reply to an open comment or suggestion',
+    input: { params: commentParams, headers: TraceHeaders, body: schema.ReplyBody },
+    output: schema.Discussed,
+    answers: { 200: 'Recorded' },
+    mcp: {},
+    run: (s, { params: { id, comment }, body: { text, by } }, { options }) =>
+      discussed(s, id, by, options, (caller) => s.documents.discussions.reply(id, comment, text, caller)),
+  }),
+  operation({
+    name: 'resolveComment',
+    http: 'POST /v1/documents/{id}/comments/{comment}/resolve',
+    right: 'documents.write',
+    summary: 'Resolve a comment',
+    input: { params: commentParams, headers: TraceHeaders, body: schema.SettleBody },
+    output: schema.Discussed,
+    answers: { 200: 'Resolved' },
+    mcp: {},
+    run: (s, { params: { id, comment }, body: { by } }, { options }) =>
+      discussed(s, id, by, options, (caller) => s.documents.discussions.resolve(id, comment, caller)),
+  }),
+  operation({
+    name: 'suggestChange',
+    http: 'POST /v1/documents/{id}/suggestions',
+    right: 'documents.write',
+    summary: 'Suggest another text; nothing changes until a person accepts it',
+    input: { params, headers: StartHeaders, body: schema.SuggestChange },
+    output: schema.Discussed,
+    answers: { 200: 'Recorded' },
+    mcp: { description: 'Suggests another text for a part of a document. Nothing changes until a person accepts it.' },
+    run: (s, { params: { id }, body }, { options }) => suggestChange(s, id, body, options),
+  }),
+  operation({
+    name: 'acceptSuggestion',
+    http: 'POST /v1/documents/{id}/suggestions/{suggestion}/accept',
+    right: 'documents.write',
+    summary: 'Make a suggested change as an edit of the caller; refused if the text has changed since',
+    input: { params: suggestionParams, headers: TraceHeaders, body: schema.SettleBody },
+    output: schema.Discussed,
+    answers: { 200: 'Applied' },
+    mcp: {},
+    run: (s, { params: { id, suggestion }, body: { by } }, { options }) =>
+      discussed(s, id, by, options, (caller) => s.documents.discussions.accept(id, suggestion, caller)),
+  }),
+  operation({
+    name: 'refuseSuggestion',
+    http: 'POST /v1/documents/{id}/suggestions/{suggestion}/refuse',
+    right: 'documents.write',
+    summary: 'Refuse a suggestion with a reason; the text stays',
+    input: { params: suggestionParams, headers: TraceHeaders, body: schema.RefuseSuggestion },
+    output: schema.Discussed,
+    answers: { 200: 'Refused' },
+    mcp: {},
+    run: (s, { params: { id, suggestion }, body: { reason, by } }, { options }) =>
+      discussed(s, id, by, options, (caller) => s.documents.discussions.refuse(id, suggestion, reason, caller)),
+  }),
+  operation({
     name: 'eraseEnvelope',
     http: 'POST /v1/documents/{id}/erase',
     right: 'documents.erase',
-    summary: 'Empty a request for ever; the proof then says "erased", and the words that it wrote stay in the document',
+    summary:
+      'Empty a request or a comment for ever; the proof then says "erased", and the words that it wrote stay in the document',
     input: { params, headers: TraceHeaders, body: schema.EraseEnvelope },
     output: schema.EnvelopeErased,
     answers: { 200: 'Erased' },

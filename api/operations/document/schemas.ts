@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { DocumentError } from '../../../domain/document/errors.ts'
+import { MAX_TEXT } from '../../../domain/document/runtime/discussions.ts'
+import { ENTRY_KINDS } from '../../../domain/document/stream/entry.ts'
 import { ErasureCode } from '../../../domain/stream/erasure.ts'
 import { By, Digits, Id, Next, PageQuery, Position, PROOF } from '../schemas.ts'
 
@@ -121,7 +123,7 @@ export const DocumentEntry = z
     revision: z.int(),
     at: z.string(),
     by: Author,
-    kind: z.enum(['created', 'applied', 'refused', 'imported']),
+    kind: z.enum(ENTRY_KINDS),
     runId: z.string().optional(),
     toolCallId: z.string().optional(),
     clientRequestId: z.string().optional(),
@@ -129,6 +131,7 @@ export const DocumentEntry = z
     annotations: z.array(z.string().nullable()).optional(),
     status: z.int().optional(),
     code: z.string().optional(),
+    thread: z.string().optional().meta({ description: 'The comment or suggestion that the entry is about' }),
   })
   .meta({ id: 'DocumentEntry' })
 export type DocumentEntry = z.infer<typeof DocumentEntry>
@@ -175,6 +178,94 @@ export const DocumentBlame = z
     sources: z.array(DocumentEntry).meta({ description: 'The updates that the parts name' }),
   })
   .meta({ id: 'DocumentBlame' })
+
+const Text = z.string().trim().min(1).max(MAX_TEXT.text)
+const SpanId = z.string().min(1).max(600).meta({ description: 'A block or table cell, as the document shows it' })
+const QUOTED = {
+  span_id: SpanId,
+  quote: z
+    .string()
+    .min(1)
+    .max(MAX_TEXT.quote)
+    .optional()
+    .meta({ description: 'The text that is meant, exactly; absent: the whole text of the span' }),
+  start: z
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'Where the quote begins, in UTF-16 units; absent: it stands in the span once' }),
+}
+
+export const CommentDocument = z
+  .strictObject({ ...QUOTED, text: Text, by: By.optional() })
+  .meta({ id: 'CommentDocument' })
+export type CommentDocument = z.output<typeof CommentDocument>
+
+export const SuggestChange = z
+  .strictObject({
+    ...QUOTED,
+    replacement: z.string().max(MAX_TEXT.text).meta({ description: 'Empty: delete the quote' }),
+    reason: z.string().trim().min(1).max(MAX_TEXT.reason).optional(),
+    by: By.optional(),
+  })
+  .meta({ id: 'SuggestChange' })
+export type SuggestChange = z.output<typeof SuggestChange>
+
+export const ReplyBody = z.strictObject({ text: Text, by: By.optional() }).meta({ id: 'ReplyToComment' })
+export const SettleBody = z.strictObject({ by: By.optional() }).meta({ id: 'SettleComment' })
+export const RefuseSuggestion = z
+  .strictObject({ reason: z.string().trim().min(1).max(MAX_TEXT.reason), by: By.optional() })
+  .meta({ id: 'RefuseSuggestion' })
+
+export const ThreadId = z.string().min(1).max(64).meta({ description: 'Of a comment or suggestion' })
+
+export const Discussed = z
+  .strictObject({
+    documentId: z.string(),
+    id: z.string().meta({ description: 'Of the comment or suggestion' }),
+    revision: z.int().meta({ description: 'Of the event that recorded it' }),
+  })
+  .meta({ id: 'DocumentDiscussed' })
+
+const Authored = {
+  revision: z.int(),
+  at: z.string(),
+  by: Author,
+  runId: z.string().optional(),
+  toolCallId: z.string().optional(),
+}
+const Erasable = z.string().nullable().meta({ description: 'null: erased' })
+
+export const DocumentComment = z
+  .strictObject({
+    id: z.string(),
+    kind: z.enum(['comment', 'suggestion']),
+    status: z.enum(['open', 'resolved', 'accepted', 'refused']),
+    ...Authored,
+    span_id: z.string(),
+    quote: Erasable.meta({ description: 'The text when it was written; null: erased' }),
+    anchor: z
+      .strictObject({ start: z.string(), end: z.string() })
+      .meta({ description: 'Loro cursors of the first and last character, base64' }),
+    range: z
+      .strictObject({ start: z.int(), end: z.int(), text: z.string() })
+      .nullable()
+      .meta({ description: 'Where the text stands now, in UTF-16 units; null: it was deleted' }),
+    outdated: z.boolean().meta({ description: 'The text has changed since, so the suggestion cannot be accepted' }),
+    text: Erasable.optional(),
+    replacement: Erasable.optional(),
+    reason: z.string().optional(),
+    replies: z.array(z.strictObject({ ...Authored, text: Erasable })),
+    settled: z.strictObject({ ...Authored, reason: Erasable.optional() }).optional(),
+  })
+  .meta({ id: 'DocumentComment' })
+export type DocumentComment = z.infer<typeof DocumentComment>
+
+export const CommentsQuery = z.strictObject({ status: z.enum(['open', 'all']).default('open') })
+
+export const DocumentComments = z
+  .strictObject({ documentId: z.string(), revision: z.int(), comments: z.array(DocumentComment) })
+  .meta({ id: 'DocumentComments' })
 
 export const VerifiedDocument = z
   .strictObject({

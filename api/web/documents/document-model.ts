@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import { take } from '../../http/answers.ts'
-import type { DocumentEntry } from '../../operations/document/schemas.ts'
+import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { api, errorText } from '../client/api.ts'
+import { api, errorText, send } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 
 const PAGE = 500
@@ -13,12 +13,21 @@ export class DocumentModel {
   readonly documentId: string
   readonly entries = signal<readonly DocumentEntry[]>([])
   readonly fault = signal('')
+  /** Empty: not yet read. It never changes. */
+  readonly title = signal('')
   readonly #throttle = new Throttle(() => this.read(), PAUSE)
   #reading = false
 
   constructor(documentId: string) {
     this.documentId = documentId
     void this.read()
+    void this.#readTitle()
+  }
+
+  async #readTitle(): Promise<void> {
+    // The first revision has no blocks.
+    const answer = await send(`/v1/documents/${encodeURIComponent(this.documentId)}?revision=0`).catch(() => null)
+    if (answer?.ok) this.title.value = ((await answer.json()) as DocumentView).title
   }
 
   /** Reads the entries after the last known one. */

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { DocumentComment } from '../../operations/document/schemas.ts'
 import { useRights } from '../access/rights.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { listen } from '../client/feed.ts'
@@ -8,7 +9,10 @@ import { later } from '../page/later.tsx'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
+import type { Loading } from '../parts/loaded.tsx'
+import { shown } from '../parts/shown.ts'
 import { Tabs } from '../parts/tabs.tsx'
+import { Comments, useComments } from './comments.tsx'
 import { DocumentModel } from './document-model.ts'
 import { Entries } from './entries.tsx'
 import { DocumentText, EntryChange, Proof, Writers } from './views.tsx'
@@ -23,6 +27,11 @@ const TABS = [
   ['proof', 'Proof'],
 ] as const
 
+const NONE: readonly DocumentComment[] = []
+
+const openOf = (comments: Loading<readonly DocumentComment[]>): readonly DocumentComment[] =>
+  comments !== null && 'value' in comments ? comments.value.filter(({ status }) => status === 'open') : NONE
+
 /** A document at the revision in the URL (`rev`; absent: the last one), with all requests to it. */
 export function DocumentScreen({ documentId }: { documentId: string }) {
   const model = useMemo(() => new DocumentModel(documentId), [documentId])
@@ -33,7 +42,11 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
       model.end()
     }
   }, [model])
-  useTitle(`Document ${documentId}`)
+  const title = model.title.value
+  useTitle(title === '' ? `Document ${documentId}` : title)
+  const comments = useComments(documentId, model.entries.value.at(-1)?.revision ?? 0)
+  const open = useMemo(() => openOf(comments), [comments])
+  const [chosen, choose] = useState<string | null>(null)
   const rights = useRights()
   const [asksHold, setAsksHold] = useState(false)
   const entries = model.entries.value
@@ -50,12 +63,13 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
       </Notice>
     )
   const at = { documentId, revision }
+  const isPast = revision < last
   const stream = `document-${documentId}`
   return (
     <div class="screen">
       <div class="bar">
         <h1>
-          Document <span class="mono">{documentId}</span>
+          {title === '' ? 'Document' : <bdi>{shown(title)}</bdi>} <span class="quiet mono">{documentId}</span>
         </h1>
         <span class="quiet" role="status">
           {asked === null ? `live, revision ${last}` : `revision ${revision} of ${last}`}
@@ -90,8 +104,21 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
           >
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <div class="scroll" tabIndex={0}>
-              {tab === 'text' && <DocumentText {...at} isPast={revision < last} />}
-              {tab === 'edit' && <Editor documentId={documentId} label={`Text of document ${documentId}`} />}
+              {(tab === 'text' || tab === 'edit') && (
+                <div class="beside">
+                  {tab === 'text' ? (
+                    <DocumentText {...at} isPast={isPast} />
+                  ) : (
+                    <Editor
+                      {...{ documentId, chosen }}
+                      label={`Text of document ${documentId}`}
+                      comments={open}
+                      onChoose={choose}
+                    />
+                  )}
+                  {!isPast && <Comments {...{ documentId, comments, chosen }} onChoose={choose} />}
+                </div>
+              )}
               {tab === 'writers' && <Writers {...at} />}
               {tab === 'change' && (
                 <EntryChange {...at} entry={entries.findLast((entry) => entry.revision <= revision)!} />

@@ -6,7 +6,11 @@ import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 
 const ROW = 24
-const TONES = { created: 'end', applied: 'model', imported: 'person', refused: 'bad' } as const
+const TONES: Readonly<Partial<Record<DocumentEntry['kind'], string>>> = {
+  created: 'end',
+  applied: 'model',
+  refused: 'bad',
+}
 
 /** The last revision before the next entry, that is, the document directly after this entry. */
 const endOf = (entries: readonly DocumentEntry[], index: number): number =>
@@ -45,7 +49,7 @@ export function Entries({ entries, revision }: { entries: readonly DocumentEntry
               onClick={() => choose(index)}
             >
               <span class="quiet mono">{entry.revision}</span>
-              <span class={`type ${TONES[entry.kind]}`}>{entry.code ?? entry.kind}</span>
+              <span class={`type ${TONES[entry.kind] ?? 'person'}`}>{entry.code ?? entry.kind}</span>
               <span>
                 <bdi>{shown(entry.by.id)}</bdi>
               </span>

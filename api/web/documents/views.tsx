@@ -12,7 +12,7 @@ import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { textDiff } from '../parts/text-diff.ts'
 import { linkToCall } from '../run/writers.ts'
-import { Blocks } from './blocks.tsx'
+import { type Authors, authorColour, Blocks } from './blocks.tsx'
 
 interface At {
   readonly documentId: string
@@ -21,7 +21,45 @@ interface At {
 
 const MOST = 500
 
+/** The parts of each span with their authors at a revision. */
+async function authorsAt({ documentId, revision }: At): Promise<Authors> {
+  const query = { revision: String(revision) }
+  const { spans, sources } = await take(api.v1.documents[':id'].blame.$get({ param: { id: documentId }, query }))
+  const names = new Map(sources.map((one) => [one.revision, authorName(one)]))
+  const parts = new Map(
+    spans.map(({ span_id, parts }) => [
+      span_id,
+      parts.map(({ text, revision }) => ({ length: text.length, author: names.get(revision ?? -1) ?? 'not known' })),
+    ]),
+  )
+  return { names: [...new Set(names.values())], parts }
+}
+
+const authorName = ({ by }: DocumentEntry): string => (by.kind === 'gateway' ? `agent ${by.id}` : by.id)
+
+/** The text of a document with a colour for each author. */
+function ColouredText({ blocks, ...at }: At & { readonly blocks: DocumentView['blocks'] }) {
+  const found = useLoaded(`authors ${at.documentId} ${at.revision}`, () => authorsAt(at))
+  return (
+    <Loaded of={found}>
+      {(authors) => (
+        <>
+          <ul class="row documents" aria-label="Authors">
+            {authors.names.map((name) => (
+              <li key={name}>
+                <bdi class={`written ${authorColour(authors, name)}`}>{shown(name)}</bdi>
+              </li>
+            ))}
+          </ul>
+          <Blocks blocks={blocks} authors={authors} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
 export function DocumentText({ documentId, revision, isPast }: At & { readonly isPast: boolean }) {
+  const [colours, setColours] = useState(false)
   const found = useLoaded(`${documentId} ${revision}`, async () => {
     const answer = await send(`/v1/documents/${encodeURIComponent(documentId)}?revision=${revision}`)
     if (!answer.ok) throw await refusal(answer)
@@ -30,7 +68,7 @@ export function DocumentText({ documentId, revision, isPast }: At & { readonly i
   return (
     <Loaded of={found}>
       {({ title, blocks, frontier }) => (
-        <>
+        <div>
           <h2>
             <bdi>{shown(title)}</bdi>
           </h2>
@@ -39,8 +77,12 @@ export function DocumentText({ documentId, revision, isPast }: At & { readonly i
               Restore this version
             </button>
           )}
-          <Blocks blocks={blocks} />
-        </>
+          <label>
+            <input type="checkbox" checked={colours} onChange={(event) => setColours(event.currentTarget.checked)} />{' '}
+            Colours of authors
+          </label>
+          {colours ? <ColouredText {...{ documentId, revision, blocks }} /> : <Blocks blocks={blocks} />}
+        </div>
       )}
     </Loaded>
   )
@@ -100,7 +142,7 @@ function Writer({ entry }: { entry: DocumentEntry | undefined }) {
       aria-label={`Who wrote this? ${entry.by.id}, revision ${entry.revision}`}
       onClick={() => setQuery({ rev: String(entry.revision), tab: 'change' })}
     >
-      <bdi>{shown(entry.by.id)}</bdi>
+      <bdi>{shown(authorName(entry))}</bdi>
     </button>
   )
 }

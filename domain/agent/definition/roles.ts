@@ -72,10 +72,11 @@ export const ANALYST_SOP: RoleDefinition = {
   maxReactLoop: 8,
 }
 
-// The seed's SOPs do not mention documents. Each role may read documents in the phase that gathers material. Only the
-// architect may write them, in the phase `document`.
-const READ_DOCUMENTS = ['list_documents', 'read_document']
-const WRITE_DOCUMENTS = [...READ_DOCUMENTS, 'create_document', 'edit_document']
+// The seed's SOPs do not mention documents. Each role may read documents in the phase that gathers material. The
+// reviewer may also comment and suggest changes. Only the architect may write documents, in the phase `document`.
+const READ_DOCUMENTS = ['list_documents', 'read_document', 'list_comments']
+const DISCUSS_DOCUMENTS = [...READ_DOCUMENTS, 'comment_document', 'suggest_change']
+const WRITE_DOCUMENTS = [...DISCUSS_DOCUMENTS, 'create_document', 'edit_document']
 
 const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly string[]>>): RoleDefinition => ({
   ...role,
@@ -89,7 +90,7 @@ const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly 
 export const ROLES: Readonly<Record<string, RoleDefinition>> = {
   researcher: withTools(RESEARCHER_SOP, { analyze: READ_DOCUMENTS }),
   coder: withTools(CODER_SOP, { understand: READ_DOCUMENTS }),
-  reviewer: withTools(REVIEWER_SOP, { explore: READ_DOCUMENTS }),
+  reviewer: withTools(REVIEWER_SOP, { explore: DISCUSS_DOCUMENTS }),
   architect: withTools(ARCHITECT_SOP, { understand: READ_DOCUMENTS, document: WRITE_DOCUMENTS }),
   analyst: withTools(ANALYST_SOP, { explore: READ_DOCUMENTS }),
 }

@@ -26,6 +26,9 @@ export const KNOWN_NAMES: readonly string[] = [
   'read_document',
   'create_document',
   'edit_document',
+  'list_comments',
+  'comment_document',
+  'suggest_change',
   ...CONTROL_NAMES,
 ]
 

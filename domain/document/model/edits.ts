@@ -8,3 +8,11 @@ export type Edit =
   /** Inserts blocks after the block `after`. Null: at the start of the document. */
   | { readonly kind: 'insert'; readonly after: string | null; readonly blocks: readonly DocumentBlock[] }
   | { readonly kind: 'delete'; readonly blockId: string }
+  /** Replaces a range of a span's text, in UTF-16 units. Equal words keep their marks. */
+  | {
+      readonly kind: 'replace_range'
+      readonly spanId: string
+      readonly start: number
+      readonly end: number
+      readonly text: string
+    }

@@ -42,12 +42,14 @@ export async function forTool<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     if (cause instanceof DocumentError && cause.code === 'DOCUMENT_UNKNOWN')
       throw new ToolError('RESOURCE_NOT_FOUND', 'there is no such document; list_documents shows all of them')
-    if (cause instanceof DocumentError && cause.code === 'CONTENT_REFUSED')
+    if (cause instanceof DocumentError && OF_ARGUMENTS.has(cause.code))
       throw new ToolError('INVALID_ARGUMENTS', cause.message)
     if (!passes(cause)) throw cause
     throw new ToolError('EXECUTION_FAILED', (cause as Error).message, { transient: true, cause })
   }
 }
+
+const OF_ARGUMENTS: ReadonlySet<string> = new Set(['CONTENT_REFUSED', 'QUOTE_REFUSED', 'TOO_MANY_COMMENTS'])
 
 const passes = (error: unknown): boolean =>
   error instanceof ContentionError ||

@@ -28,6 +28,14 @@ interface Current {
   readonly replica: OpenDocument | null
 }
 
+type AtDocument = { readonly [K in keyof Current]: NonNullable<Current[K]> }
+
+/** A decision on the current document. `change`: on the replica, for a command that changes the document. */
+export interface Chosen {
+  readonly command: DocumentCommand
+  readonly change?: PendingChange
+}
+
 /**
  * Handles the requests of one stream, one at a time, with a replica of its document. Judges a request at the stream's
  * last revision, makes the edit on the replica, and appends with that expected revision. If another process appended
@@ -121,8 +129,24 @@ export class Desk {
     })
   }
 
+  /**
+   * Records the command that `choose` gives for the current document, and keeps its change. Calls `choose` again if
+   * another writer appends first. Returns the revision of the last event.
+   */
+  decide(caller: DocumentCaller, choose: (at: AtDocument) => Chosen | Promise<Chosen>): Promise<number> {
+    return this.#enqueue(async () => {
+      for (let tries = 1; tries <= MAX_RACES; tries++) {
+        const at = mustBeDocument(await this.#current())
+        const { command, change = null } = await choose(at)
+        const recorded = await this.#record(command, askingOf(caller, this.#unkeyed()), at.revision, change)
+        if (recorded !== null) return recorded
+      }
+      throw contention(this.#stream)
+    })
+  }
+
   /** Calls `use` with the current document. Do not keep the replica after the call. */
-  look<T>(use: (replica: OpenDocument, at: Omit<DocumentAt, 'blocks' | 'documentId'>) => T): Promise<T> {
+  look<T>(use: (replica: OpenDocument, at: Omit<DocumentAt, 'blocks' | 'documentId'>) => T | Promise<T>): Promise<T> {
     return this.#enqueue(async () => {
       const { replica, state, revision } = mustBeDocument(await this.#current())
       const { title, frontier, root } = state
@@ -311,7 +335,7 @@ export class Desk {
   }
 }
 
-function mustBeDocument({ revision, state, replica }: Current) {
+function mustBeDocument({ revision, state, replica }: Current): AtDocument {
   if (state === null || replica === null) throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   return { revision, state, replica }
 }

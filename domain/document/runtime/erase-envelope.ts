@@ -12,7 +12,7 @@ export interface EnvelopeErasure extends ErasureReason {
 }
 
 /**
- * Erases the body of a request permanently. Text that the request wrote stays in the document's updates. Rejects with
+ * Erases the body of a request or of a comment permanently. Text that the request wrote stays in the document's updates. Rejects with
  * `NOT_ERASABLE` for an event that is not a request, `EVENT_UNKNOWN` for a missing event, `CONTENT_REFUSED` if the
  * reason contains a secret, and `ERASE_IMPOSSIBLE` if the event store cannot erase events.
  */
@@ -36,18 +36,21 @@ export async function eraseEnvelopeBody(
   return erase(ports, document, stream, what, asker, { forget: async () => {} })
 }
 
+/** Events with a comment, a suggestion, or the reason of a refusal. */
+const SAYS: ReadonlySet<string> = new Set(['comment_added', 'suggestion_made', 'reply_added', 'suggestion_refused'])
+
 /** The revision of the request for an event: the event itself, or the event before it in the same append. */
 async function requestAt({ log }: DocumentPorts, stream: string, revision: number): Promise<number> {
   const types = new Map<number, string>()
   for await (const page of log.read(stream, { from: Math.max(0, revision - 1), limit: 2, bodies: false }))
     for (const { header } of page) types.set(header.revision, header.type)
   const type = types.get(revision)
-  if (type === 'envelope_received') return revision
+  if (type === 'envelope_received' || SAYS.has(type ?? '')) return revision
   const isAnswer = type === 'envelope_refused' || type === 'document_updated'
   if (isAnswer && types.get(revision - 1) === 'envelope_received') return revision - 1
   if (type === undefined) throw new DocumentError('EVENT_UNKNOWN', `the document has no event at revision ${revision}`)
   throw new DocumentError(
     'NOT_ERASABLE',
-    `the event at revision ${revision} is no request; the text of a document stays as long as the document`,
+    `the event at revision ${revision} is no request and no comment; the text of a document stays as long as the document`,
   )
 }

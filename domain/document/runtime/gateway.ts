@@ -7,6 +7,7 @@ import { DocumentError } from '../errors.ts'
 import type { BlockContent } from '../model/block.ts'
 import { document, documentStream, gateway, REFUSED_STREAM } from '../stream/aggregate.ts'
 import type { GivenAnswer } from './answers.ts'
+import { Discussions } from './discussions.ts'
 import { Desk } from './document-desk.ts'
 import { type EnvelopeErasure, eraseEnvelopeBody } from './erase-envelope.ts'
 import { DocumentHistory } from './history.ts'
@@ -43,11 +44,16 @@ export class DocumentGateway {
   readonly #refused: Desk
   readonly #desks = new Map<string, Desk>()
   readonly history: DocumentHistory
+  readonly discussions: Discussions
 
   constructor(ports: DocumentPorts) {
     this.#ports = ports
     this.#cache = new ReplicaCache(ports)
     this.history = new DocumentHistory(ports, this.#cache)
+    this.discussions = new Discussions(ports, async (documentId) => {
+      await this.#mustExist(documentId)
+      return this.#desk(documentId)
+    })
     this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
   }
 

@@ -1,10 +1,9 @@
-import type { AuthoredPart, ReadBlock } from '../../ports/index.ts'
+import type { AuthoredPart } from '../../ports/index.ts'
 import { history } from '../../stream/runtime/history.ts'
 import type { StreamProof } from '../../stream/runtime/stream-proof.ts'
 import { verifyStream } from '../../stream/runtime/verify.ts'
 import { yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import { DocumentError } from '../errors.ts'
-import { cellId } from '../model/span-id.ts'
 import { document, documentStream } from '../stream/aggregate.ts'
 import { entryOf, type HistoryEntry } from '../stream/entry.ts'
 import type { DocumentEvent } from '../stream/events.ts'
@@ -84,8 +83,8 @@ export class DocumentHistory {
       const spans: Blame['spans'][number][] = []
       const named = new Set<number>()
       const pause = yielder()
-      for (const span_id of spansOf(opened.replica.blocks())) {
-        const parts = opened.replica.authorship(span_id).flatMap((part) => blamed(part, owners))
+      for (const { spanId: span_id, parts: authored } of opened.replica.authorship()) {
+        const parts = authored.flatMap((part) => blamed(part, owners))
         for (const part of parts) if (part.revision !== null) named.add(part.revision)
         spans.push({ span_id, parts: merged(parts) })
         await pause()
@@ -129,12 +128,12 @@ export class DocumentHistory {
   /** The entries of some updates. `revisions`: in ascending order. */
   async #entries(documentId: string, revisions: readonly number[]): Promise<readonly HistoryEntry[]> {
     const found: HistoryEntry[] = []
-    for (const revision of revisions) {
+    const wanted = new Set(revisions)
+    for (const part of stretches(revisions)) {
       let before: DocumentEvent | null = null
-      const part = { from: Math.max(0, revision - 1), to: revision }
       for await (const page of history(this.#ports, document, documentStream(documentId), part)) {
         for (const { event } of page) {
-          const entry = event.revision === revision ? entryOf(event, before) : null
+          const entry = wanted.has(event.revision) ? entryOf(event, before) : null
           if (entry !== null) found.push(entry)
           before = event
         }
@@ -144,13 +143,19 @@ export class DocumentHistory {
   }
 }
 
-/** The ids of all spans with text, in document order. */
-const spansOf = (blocks: readonly ReadBlock[]): readonly string[] =>
-  blocks.flatMap((block) => {
-    if (block.type === 'unreadable' || block.type === 'divider') return []
-    if (block.type !== 'table') return [block.id]
-    return block.rows.flatMap((cells, row) => cells.map((_, column) => cellId({ blockId: block.id, row, column })))
-  })
+/** A read costs as much as some dozen events, so one read covers revisions that are closer than this. */
+const NEAR = 32
+
+/** Parts of a stream that contain these revisions, which ascend, and the event before each. */
+function stretches(revisions: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+  const parts: { from: number; to: number }[] = []
+  for (const revision of revisions) {
+    const last = parts.at(-1)
+    if (last !== undefined && revision - last.to <= NEAR) last.to = revision
+    else parts.push({ from: Math.max(0, revision - 1), to: revision })
+  }
+  return parts
+}
 
 /** Splits a part if several updates contain its operations. */
 function blamed({ text, peer, counter }: AuthoredPart, owners: OperationOwners): BlamedPart[] {

@@ -6,7 +6,7 @@ import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
 import { reading } from './codec.ts'
 import { type DocumentCommand, decideWith } from './decide.ts'
-import type { DocumentBodyOf, DocumentEvent } from './events.ts'
+import type { Anchor, DocumentBodyOf, DocumentEvent } from './events.ts'
 import { DOCUMENT_FOLD, type DocumentState, documentDigest, evolveDocument, noDocument } from './state.ts'
 
 export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, CausedContext>
@@ -23,7 +23,24 @@ const shared = {
   digest: documentDigest,
   ...UNDRIVEN,
   reject: (code, message) => new DocumentError(code, message),
-  erasing: { ...erasingBy({ envelope_received: residue }), ending },
+  erasing: {
+    ...erasingBy({
+      envelope_received: residue,
+      comment_added: ({ anchor, ...body }: DocumentBodyOf<'comment_added'>) => ({
+        ...body,
+        anchor: unquoted(anchor),
+        text: null,
+      }),
+      suggestion_made: ({ anchor, suggestion }: DocumentBodyOf<'suggestion_made'>) => ({
+        suggestion,
+        anchor: unquoted(anchor),
+        replacement: null,
+      }),
+      reply_added: (body: DocumentBodyOf<'reply_added'>) => ({ ...body, text: null }),
+      suggestion_refused: (body: DocumentBodyOf<'suggestion_refused'>) => ({ ...body, reason: null }),
+    }),
+    ending,
+  },
 } satisfies Partial<DocumentAggregate>
 
 /** A document as one kind of stream: `document-<id>`. */
@@ -47,6 +64,8 @@ export const gateway: DocumentAggregate = {
 function residue(body: DocumentBodyOf<'envelope_received'>) {
   return { ...body, hash: null, request: null }
 }
+
+const unquoted = (anchor: Anchor): Anchor => ({ ...anchor, quote: null })
 
 /** A request is answered in the same append, so every recorded request can be erased. */
 function ending() {

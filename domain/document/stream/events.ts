@@ -8,6 +8,21 @@ import { AiEnvelopeRequest } from '../envelope/request.ts'
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().nonnegative()
 
+/** The id of a comment or suggestion, unique in its document. */
+const ThreadId = z.string().min(1).max(64)
+
+/**
+ * A range of a span's text. `start` and `end`: cursors before its first and after its last character, base64; they
+ * follow their characters through later edits. `quote`: the text of the range when the event was written; null: erased.
+ */
+const Anchor = z.strictObject({
+  span: z.string().min(1),
+  start: z.base64().min(1),
+  end: z.base64().min(1),
+  quote: z.string().min(1).nullable(),
+})
+export type Anchor = z.infer<typeof Anchor>
+
 /** Loro update bytes, base64. */
 const Update = z.base64().min(1)
 
@@ -51,6 +66,22 @@ export const documentBodies = {
   }),
   /** An update of a person's replica. */
   person_updated: z.strictObject({ update: Update, frontier: z.string() }),
+  /** A comment on a range. Texts of this and the next events are null when they were erased. */
+  comment_added: z.strictObject({ comment: ThreadId, anchor: Anchor, text: z.string().min(1).nullable() }),
+  /** A proposal to replace a range by another text. It changes nothing until a person accepts it. */
+  suggestion_made: z.strictObject({
+    suggestion: ThreadId,
+    anchor: Anchor,
+    replacement: z.string().nullable(),
+    /** Absent: none was given, or it was erased. */
+    reason: z.string().min(1).optional(),
+  }),
+  /** A reply to an open comment or suggestion. */
+  reply_added: z.strictObject({ thread: ThreadId, text: z.string().min(1).nullable() }),
+  comment_resolved: z.strictObject({ comment: ThreadId }),
+  /** In the same append, directly before the `person_updated` with the change. */
+  suggestion_accepted: z.strictObject({ suggestion: ThreadId }),
+  suggestion_refused: z.strictObject({ suggestion: ThreadId, reason: z.string().min(1).nullable() }),
   ...erasureEvents,
 } as const
 
@@ -68,6 +99,12 @@ export const documentVersions: Readonly<Record<DocumentEventType, number>> = {
   envelope_refused: 1,
   document_updated: 1,
   person_updated: 1,
+  comment_added: 1,
+  suggestion_made: 1,
+  reply_added: 1,
+  comment_resolved: 1,
+  suggestion_accepted: 1,
+  suggestion_refused: 1,
   residue: ERASURE_VERSION,
   erased: ERASURE_VERSION,
 }

@@ -16,7 +16,18 @@ export interface DocumentState {
   readonly root: string
   /** The number of updates. */
   readonly updates: number
+  /** The open comments and suggestions by id. Absent: none. */
+  readonly open?: Readonly<Record<string, OpenThread>>
 }
+
+/** `revision`: of the event that added it. */
+export interface OpenThread {
+  readonly kind: 'comment' | 'suggestion'
+  readonly revision: number
+}
+
+/** The maximum number of open comments and suggestions. The digest of each append covers all of them. */
+export const MAX_OPEN_THREADS = 1000
 
 /** Increase this when the digested view changes. */
 export const DOCUMENT_FOLD = 1
@@ -38,7 +49,41 @@ export function evolveDocument(state: DocumentState | null, event: DocumentEvent
     return { ...NONE, title, gatewayPeer }
   }
   if (state === null) throw new Error(`${event.type} before document_created`)
-  return event.type === 'document_updated' || event.type === 'person_updated' ? updated(state, event) : state
+  switch (event.type) {
+    case 'document_updated':
+    case 'person_updated':
+      return updated(state, event)
+    case 'comment_added':
+      return opened(state, event.body.comment, { kind: 'comment', revision: event.revision })
+    case 'suggestion_made':
+      return opened(state, event.body.suggestion, { kind: 'suggestion', revision: event.revision })
+    case 'reply_added':
+      mustBeOpen(state, event.body.thread)
+      return state
+    case 'comment_resolved':
+      return settled(state, event.body.comment, 'comment')
+    case 'suggestion_accepted':
+    case 'suggestion_refused':
+      return settled(state, event.body.suggestion, 'suggestion')
+    default:
+      return state
+  }
+}
+
+function opened(state: DocumentState, id: string, thread: OpenThread): DocumentState {
+  if (Object.hasOwn(state.open ?? {}, id)) throw new Error(`"${id}" was added before`)
+  return { ...state, open: { ...state.open, [id]: thread } }
+}
+
+function settled(state: DocumentState, id: string, kind: OpenThread['kind']): DocumentState {
+  if (mustBeOpen(state, id).kind !== kind) throw new Error(`"${id}" is not a ${kind}`)
+  const { open: { [id]: _, ...left } = {}, ...rest } = state
+  return Object.keys(left).length === 0 ? rest : { ...rest, open: left }
+}
+
+function mustBeOpen({ open = {} }: DocumentState, id: string): OpenThread {
+  if (!Object.hasOwn(open, id)) throw new Error(`no comment or suggestion "${id}" is open`)
+  return open[id]!
 }
 
 const updated = (state: DocumentState, event: UpdateEvent): DocumentState => ({

@@ -10,7 +10,7 @@ import { covered, erasedLine } from '../../output/proof-text.ts'
 import { concluded, contradiction, headLines } from '../../verification.ts'
 import { type Kit, whole } from '../kit.ts'
 
-type FindDocument = (ctx: Context, prefix: string, need?: 'read' | 'write') => Promise<string>
+export type FindDocument = (ctx: Context, prefix: string, need?: 'read' | 'write') => Promise<string>
 
 async function verify(ctx: Context, id: string): Promise<number> {
   const client = await ctx.client('read')

@@ -6,6 +6,7 @@ import type { DocumentEntry, DocumentList } from '../../../operations/document/s
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { choice, type Kit, readAll, readText, whole } from '../kit.ts'
+import { discussDocuments } from './docs-discuss.ts'
 import { proveDocuments } from './docs-prove.ts'
 
 const FORMATS = ['markdown', 'html', 'loro', 'json'] as const
@@ -124,7 +125,7 @@ const authorOf = ({ by, toolCallId }: DocumentEntry): string => toolCallId ?? `$
 const deedOf = (entry: DocumentEntry): string =>
   [
     entry.kind === 'refused' ? `${entry.status} ${entry.code}` : entry.kind,
-    entry.clientRequestId ?? '',
+    entry.clientRequestId ?? entry.thread ?? '',
     ...(entry.annotations ?? []).flatMap((text) => (text === null ? [] : [`"${text}"`])),
   ]
     .filter((text) => text !== '')
@@ -239,6 +240,7 @@ export function docsCommand(program: Command, kit: Kit): void {
     .argument('<a>', 'a revision, as "history" shows it')
     .argument('<b>')
     .action(kit.action((ctx, [id, a, b]) => diff(ctx, id!, a!, b!)))
+  discussDocuments(docs, kit, documentId)
   proveDocuments(docs, kit, documentId)
   at(docs.command('export').description('a document on stdout, as a file').argument('<document>'))
     .option('--format <format>', FORMATS.join(', '), choice('--format', FORMATS))

@@ -4,9 +4,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { toggleMark } from 'prosemirror-commands'
 import { redo, undo } from 'prosemirror-history'
 import type { EditorState } from 'prosemirror-state'
+import type { DocumentComment } from '../../../operations/document/schemas.ts'
 import { errorText } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
+import { type Asking, CommentForm } from './comment-form.tsx'
 import { colourOf } from './cursors.ts'
+import { selectedText } from './marked-comments.ts'
 import { schema } from './schema.ts'
 import { SharedDocument } from './shared-document.ts'
 import { setKind, TextEditor } from './text-editor.ts'
@@ -32,8 +35,17 @@ const SAVING = {
   refused: 'not saved',
 } as const
 
+interface Props {
+  readonly documentId: string
+  readonly label: string
+  /** The open comments, which the text shows. */
+  readonly comments: readonly DocumentComment[]
+  readonly chosen: string | null
+  readonly onChoose: (id: string) => void
+}
+
 /** The editor of a document. Several people may write at the same time. */
-export function Editor({ documentId, label }: { documentId: string; label: string }) {
+export function Editor({ documentId, ...props }: Props) {
   const [opened, setOpened] = useState<SharedDocument | string | null>(null)
   const [round, setRound] = useState(0)
   useEffect(() => {
@@ -60,14 +72,27 @@ export function Editor({ documentId, label }: { documentId: string; label: strin
         {opened}
       </p>
     )
-  return <Opened shared={opened} label={label} onReload={() => setRound((n) => n + 1)} />
+  return <Opened {...props} documentId={documentId} shared={opened} onReload={() => setRound((n) => n + 1)} />
 }
 
-function Opened({ shared, label, onReload }: { shared: SharedDocument; label: string; onReload: () => void }) {
+interface OpenedProps extends Props {
+  readonly shared: SharedDocument
+  readonly onReload: () => void
+}
+
+function Opened({ documentId, shared, label, comments, chosen, onChoose, onReload }: OpenedProps) {
   const place = useRef<HTMLDivElement>(null)
   const [editor, setEditor] = useState<TextEditor | null>(null)
   const [, changed] = useState(0)
   const [refused, setRefused] = useState('')
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const asks = useRef({ onChoose, ask: (_: Asking['kind']): void => undefined })
+  asks.current.onChoose = onChoose
+  asks.current.ask = (kind) => {
+    const selected = editor === null ? null : selectedText(editor.view.state)
+    if (selected !== null) setAsking({ kind, selected })
+    else setRefused('select a text within one paragraph or cell to comment on it')
+  }
   useEffect(() => {
     const made = new TextEditor(place.current!, {
       blocks: shared.blocks,
@@ -75,6 +100,8 @@ function Opened({ shared, label, onReload }: { shared: SharedDocument; label: st
       write: (blocks) => shared.write(blocks),
       moved: (at) => shared.at(at),
       refused: setRefused,
+      chosen: (id) => asks.current.onChoose(id),
+      comment: () => asks.current.ask('comment'),
       changed: () => changed((n) => n + 1),
     })
     shared.onChange = (blocks) => made.show(blocks)
@@ -86,10 +113,37 @@ function Opened({ shared, label, onReload }: { shared: SharedDocument; label: st
       made.end()
     }
   }, [shared, label])
+  useEffect(() => {
+    const marked = comments.flatMap(({ id, kind, span_id: spanId, anchor }) => {
+      const range = shared.range(spanId, anchor)
+      return range === null ? [] : [{ id, kind, spanId, start: range.start, end: range.end, isChosen: id === chosen }]
+    })
+    editor?.comments(marked)
+  }, [editor, shared, comments, chosen])
   const saving = shared.saving.value
   return (
     <div class="editor">
-      {editor !== null && <Toolbar editor={editor} state={editor.view.state} />}
+      {editor !== null && (
+        <Toolbar
+          editor={editor}
+          state={editor.view.state}
+          onAsk={(kind) => {
+            setRefused('')
+            asks.current.ask(kind)
+          }}
+        />
+      )}
+      {asking !== null && (
+        <CommentForm
+          documentId={documentId}
+          shared={shared}
+          asking={asking}
+          onDone={() => {
+            setAsking(null)
+            editor?.view.focus()
+          }}
+        />
+      )}
       <p class="editor-state">
         <span role="status" class={saving === 'away' || saving === 'refused' ? 'bad' : 'quiet'}>
           {SAVING[saving]}
@@ -127,7 +181,13 @@ function Opened({ shared, label, onReload }: { shared: SharedDocument; label: st
   )
 }
 
-function Toolbar({ editor, state }: { editor: TextEditor; state: EditorState }) {
+interface ToolbarProps {
+  readonly editor: TextEditor
+  readonly state: EditorState
+  readonly onAsk: (kind: Asking['kind']) => void
+}
+
+function Toolbar({ editor, state, onAsk }: ToolbarProps) {
   const [linking, setLinking] = useState(false)
   const { $from, from, to, empty } = state.selection
   const { type, attrs } = $from.parent
@@ -180,6 +240,12 @@ function Toolbar({ editor, state }: { editor: TextEditor; state: EditorState }) 
       ))}
       <button type="button" aria-pressed={isOn('link')} disabled={empty} onClick={() => setLinking(!linking)}>
         link
+      </button>
+      <button type="button" disabled={empty} onClick={() => onAsk('comment')}>
+        Comment
+      </button>
+      <button type="button" disabled={empty} onClick={() => onAsk('suggestion')}>
+        Suggest
       </button>
       <button type="button" disabled={!undo(state)} onClick={() => editor.run(undo)}>
         undo

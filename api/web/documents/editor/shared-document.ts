@@ -3,7 +3,7 @@ import wasm from 'loro-crdt/web/loro_wasm_bg.wasm?url'
 import { PersonReplica } from '../../../../adapters/loro/person-replica.ts'
 import { startLoro } from '../../../../adapters/loro/web-assembly.ts'
 import { SseReader } from '../../../../adapters/web/sse-reader.ts'
-import type { ReadBlock } from '../../../../domain/ports/index.ts'
+import type { ReadBlock, TextAnchor, TextRange } from '../../../../domain/ports/index.ts'
 import { Refused, randomId, refusal } from '../../../http/answers.ts'
 import { errorText, send } from '../../client/api.ts'
 import { HeartbeatWatch } from '../../client/heartbeat-watch.ts'
@@ -78,6 +78,11 @@ export class SharedDocument {
 
   get blocks(): readonly ReadBlock[] {
     return this.#replica.blocks
+  }
+
+  /** The range of an anchor in this window. Null: the span has another text. */
+  range(spanId: string, anchor: TextAnchor): TextRange | null {
+    return this.#replica.range(spanId, anchor)
   }
 
   write(blocks: readonly ReadBlock[]): void {

@@ -17,6 +17,7 @@ import type { ReadBlock } from '../../../../domain/ports/index.ts'
 import { randomId } from '../../../http/answers.ts'
 import { blockOf, nodeOf, pair } from './convert.ts'
 import { cursorsPlugin, type PersonHere, type Place, showPeople } from './cursors.ts'
+import { commentsPlugin, type MarkedComment, showComments } from './marked-comments.ts'
 import { clipboard, schema } from './schema.ts'
 
 interface Options {
@@ -26,6 +27,10 @@ interface Options {
   write(blocks: readonly ReadBlock[]): void
   /** The person's selection changed. */
   moved(place: Place | null): void
+  /** The person clicked a text with a comment. */
+  chosen(id: string): void
+  /** The person wants to comment on the selected text. */
+  comment(): void
   /** Called with the reason when the editor refuses an action of the person. */
   refused(why: string): void
   /** Called after each change of the editor, so that a toolbar can show its state. */
@@ -44,7 +49,7 @@ export class TextEditor {
   constructor(element: HTMLElement, options: Options) {
     this.#options = options
     this.view = new EditorView(element, {
-      state: EditorState.create({ doc: docOf(options.blocks), plugins: plugins() }),
+      state: EditorState.create({ doc: docOf(options.blocks), plugins: plugins(options) }),
       attributes: { 'aria-label': options.label, 'aria-multiline': 'true', role: 'textbox', class: 'markdown' },
       clipboardSerializer: clipboard,
       handlePaste: (_view, _event, { size }) => {
@@ -85,6 +90,11 @@ export class TextEditor {
     this.view.dispatch(showPeople(this.view.state.tr, people))
   }
 
+  /** Marks the texts that comments are about. */
+  comments(comments: readonly MarkedComment[]): void {
+    this.view.dispatch(showComments(this.view.state.tr, comments))
+  }
+
   run(command: Command): void {
     command(this.view.state, this.view.dispatch, this.view)
     this.view.focus()
@@ -113,7 +123,7 @@ function placeIn({ selection: { $anchor, $head } }: EditorState): Place | null {
   return { block: String(block.attrs.id), anchor: $anchor.pos - start, head: $head.pos - start }
 }
 
-function plugins(): Plugin[] {
+function plugins({ chosen, comment }: Pick<Options, 'chosen' | 'comment'>): Plugin[] {
   const { bold, italic, underline, inline_code } = schema.marks
   const { heading, quote, list_item, paragraph } = schema.nodes
   return [
@@ -135,6 +145,10 @@ function plugins(): Plugin[] {
       'Mod-u': toggleMark(underline),
       'Mod-`': toggleMark(inline_code),
       'Mod-Enter': exitCode,
+      'Mod-Alt-m': () => {
+        comment()
+        return true
+      },
       'Shift-Enter': lineFeed,
       Tab: indent(1),
       'Shift-Tab': indent(-1),
@@ -145,6 +159,7 @@ function plugins(): Plugin[] {
     history(),
     newIds,
     cursorsPlugin(),
+    commentsPlugin(chosen),
   ]
 
   function lineFeed(state: EditorState, dispatch?: (tr: Transaction) => void): boolean {
