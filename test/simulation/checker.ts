@@ -1,0 +1,220 @@
+import { agent } from '../../domain/agent/decide/aggregate.ts'
+import { waitsForAgents, waitsOf } from '../../domain/agent/decide/waiting.ts'
+import { driverWakeAt } from '../../domain/agent/decide/wake-at.ts'
+import type { AgentEvent } from '../../domain/agent/events/events.ts'
+import { budgetOf, committed, ownSpent } from '../../domain/agent/state/budget-account.ts'
+import { type AgentState, callsOf, isFinished } from '../../domain/agent/state/state.ts'
+import { undelivered } from '../../domain/courier/ledger.ts'
+import type { SealedEvent } from '../../domain/log/envelope.ts'
+import { keyOf } from '../../domain/log/ids.ts'
+import { idOf, kindOf } from '../../domain/log/owner.ts'
+import { unsalted } from '../../domain/log/seal.ts'
+import { EFFECTS, type ToolName } from './plan.ts'
+import { Violation } from './scheduler.ts'
+
+interface Stream {
+  readonly events: AgentEvent[]
+  readonly hashes: string[]
+  /** Digests of the states after each event that recorded one. */
+  readonly digests: Map<number, string>
+  /** Deliveries that this stream has recorded, by source and revision. */
+  readonly origins: Set<string>
+  state: AgentState | null
+}
+
+/** Events that only the owner of an agent may record. */
+const OF_THE_OWNER: ReadonlySet<string> = new Set<AgentEvent['type']>([
+  ...(['turn_start', 'model_call_start', 'tool_call_start', 'tool_call_intent', 'child_delegated'] as const),
+])
+
+/**
+ * Follows everything that becomes durable, with a fold of its own, and names the first rule that is broken. Knows
+ * nothing of the processes except the state that they show.
+ */
+export class Checker {
+  readonly streams = new Map<string, Stream>()
+  /** How often the effect of each call began. */
+  readonly effects = new Map<string, number>()
+  readonly keys = new Set<string>()
+  #problem: Violation | null = null
+  readonly #seen = new WeakMap<object, string>()
+
+  /** Throws what was found since the last call. */
+  mustHold(): void {
+    if (this.#problem !== null) throw this.#problem
+  }
+
+  #found(rule: string, what: string): void {
+    this.#problem ??= new Violation(rule, what)
+  }
+
+  /** Events have become durable. */
+  written(batch: readonly SealedEvent[]): void {
+    for (const event of batch) {
+      const key = keyOf(event.header.commandId)
+      if (key !== null) this.keys.add(key)
+      if (kindOf(event.header.stream) === 'agent') this.#agentEvent(event)
+    }
+  }
+
+  #agentEvent({ header, body, hash }: SealedEvent): void {
+    const { stream, revision } = header
+    const known: Stream = this.streams.get(stream) ?? {
+      events: [],
+      hashes: [],
+      digests: new Map(),
+      origins: new Set(),
+      state: null,
+    }
+    this.streams.set(stream, known)
+    const event = agent.decode(header, unsalted(body!))
+    const before = known.state
+    known.state = agent.evolve(before, event)
+    known.events.push(event)
+    known.hashes.push(hash)
+    const at = `${stream}@${revision} (${event.type})`
+    if (header.digest !== undefined) {
+      known.digests.set(revision, header.digest.value)
+      if (agent.digest(known.state) !== header.digest.value)
+        this.#found('the fold of the log equals the state that was decided', at)
+    }
+    const owner = before?.driver
+    if (header.driver !== undefined && owner && OF_THE_OWNER.has(event.type) && header.driver.epoch !== owner.epoch)
+      this.#found('only the owner begins work', `${at} of epoch ${header.driver.epoch}, not ${owner.epoch}`)
+    const { origin } = event.body as { origin?: { stream: string; revision: number } }
+    if (origin !== undefined) {
+      const place = `${origin.stream}@${origin.revision}`
+      if (known.origins.has(place)) this.#found('a delivery is recorded once', `${place} again in ${at}`)
+      known.origins.add(place)
+    }
+    if (event.type === 'completion' && known.events.filter(({ type }) => type === 'completion').length > 1)
+      this.#found('an agent completes once', at)
+    this.#checkBudget(known.state, at)
+  }
+
+  #checkBudget(state: AgentState, at: string): void {
+    const [budget, own, others] = [budgetOf(state), ownSpent(state), committed(state)]
+    for (const kind of ['tokens', 'agents'] as const) {
+      const limit = budget[kind]
+      if (limit !== null && own[kind] + others[kind] > limit)
+        this.#found(
+          'no agent spends or gives more than it has',
+          `${kind} at ${at}: ${own[kind] + others[kind]} of ${limit}`,
+        )
+    }
+    const root = this.streams.get(`agent-${state.runId}`)?.state
+    if (!root) return
+    const members = [...this.streams.values()].flatMap((one) => (one.state?.runId === state.runId ? [one.state] : []))
+    const tokens = members.reduce((sum, one) => sum + ownSpent(one).tokens, 0)
+    const { spec } = root
+    if (spec.budget.tokens !== null && tokens > spec.budget.tokens)
+      this.#found('a tree spends at most the budget of its root', `${tokens} of ${spec.budget.tokens} tokens at ${at}`)
+    if (members.length > (spec.delegation?.agents ?? 1))
+      this.#found('a tree has at most the agents of its budget', `${members.length} at ${at}`)
+  }
+
+  /** A tool begins its effect. `args`: what it was given. */
+  begins(agentId: string, toolCallId: string, attempt: number, args: unknown, counts: boolean): void {
+    const known = this.streams.get(`agent-${agentId}`)
+    const own = known?.events.filter((event) => event.toolCallId === toolCallId) ?? []
+    const intent = own.findLast(
+      ({ type, body }) =>
+        type === 'tool_call_intent' ||
+        type === 'tool_call_retry' ||
+        (type === 'tool_call_start' && (body as { intent: boolean }).intent) ||
+        type === 'tool_call_resolved',
+    )
+    if (intent === undefined)
+      return this.#found('the intent of an effect is durable before it begins', `${toolCallId}#${attempt}`)
+    const start = own.find(({ type }) => type === 'tool_call_start')
+    const needs = own.some(({ type }) => type === 'approval_requested')
+    const last = own.findLast(({ type }) => type === 'approval_decided' || type === 'approval_voided')
+    const allowed = last?.type === 'approval_decided' && last.body.decision === 'approved'
+    if (needs && !allowed) this.#found('a call that needs an approval begins after it', toolCallId)
+    if (start?.type === 'tool_call_start') {
+      const { argumentsRef } = start.body
+      const answer = known!.events[argumentsRef.revision]
+      const block = answer?.type === 'model_call_end' ? answer.body.content[argumentsRef.block] : undefined
+      if (JSON.stringify(block?.input) !== JSON.stringify(args))
+        this.#found('a tool gets the recorded arguments', `${toolCallId} got ${JSON.stringify(args)}`)
+      if (last?.type === 'approval_decided' && last.body.argumentsHash !== start.body.argumentsHash)
+        this.#found('an approval holds for its arguments alone', toolCallId)
+    }
+    if (!counts) return
+    const times = (this.effects.get(toolCallId) ?? 0) + 1
+    this.effects.set(toolCallId, times)
+    const again = own.filter(
+      ({ type, body }) => type === 'tool_call_resolved' && (body as { decision: string }).decision === 'run',
+    )
+    const tool = start?.type === 'tool_call_start' ? start.body.toolName : ''
+    if (EFFECTS[tool as ToolName] === 'irreversible' && times > 1 + again.length)
+      this.#found('an irreversible effect begins once', `${toolCallId} began ${times} times`)
+  }
+
+  /** A model is asked. */
+  asks(intents: number, asked: number): void {
+    if (asked > intents) this.#found('the intent of a model call is durable before it begins', `${asked} of ${intents}`)
+  }
+
+  /** A person's request was answered as recorded. */
+  acknowledged(key: string, what: string): void {
+    if (!this.keys.has(key)) this.#found('an acknowledged request is in the log', what)
+  }
+
+  /** A process has reported an event as recorded. */
+  reported({ header, hash }: SealedEvent): void {
+    if (kindOf(header.stream) === 'agent' && this.streams.get(header.stream)?.hashes[header.revision] !== hash)
+      this.#found('an acknowledged event is in the log', `${header.stream}@${header.revision} (${header.type})`)
+  }
+
+  /** The state of an agent in the memory of a process. */
+  live(process: string, stream: string, tip: { revision: number; hash: string }, state: AgentState): void {
+    if (this.#seen.get(state) === tip.hash) return
+    this.#seen.set(state, tip.hash)
+    const known = this.streams.get(stream)
+    const at = `${stream}@${tip.revision} in ${process}`
+    if (known?.hashes[tip.revision] !== tip.hash) return this.#found('an acknowledged event is in the log', at)
+    const digest = known.digests.get(tip.revision)
+    if (digest !== undefined && agent.digest(state) !== digest)
+      this.#found('the state in memory equals the fold of the log', at)
+  }
+
+  get states(): readonly AgentState[] {
+    return [...this.streams.values()].flatMap(({ state }) => (state === null ? [] : [state]))
+  }
+
+  /** Whether every agent has finished and owes nothing. */
+  get allDone(): boolean {
+    return this.states.every((state) => isFinished(state) && undelivered(state).length === 0)
+  }
+
+  /** The agents with open work, for a message. */
+  open(): string {
+    return this.states
+      .filter((state) => !isFinished(state) || undelivered(state).length > 0)
+      .map((state) => {
+        const waits = waitsOf(state).map((wait) => wait.for)
+        const stages = callsOf(state).map(({ id, stage }) => `${id} ${stage.at}`)
+        const owes = undelivered(state).map(({ target }) => target)
+        return `${state.agentId} ${state.machine.status} waits for [${waits}] owes [${owes}] calls [${stages}] wakes at ${driverWakeAt(state)} agents ${waitsForAgents(state)}`
+      })
+      .join('; ')
+  }
+
+  /** At the end: outcomes and effects agree, and every stream folds to the same state from its beginning. */
+  atEnd(): void {
+    for (const [stream, { events, state }] of this.streams) {
+      const again = events.reduce<AgentState | null>((folded, event) => agent.evolve(folded, event), null)
+      if (agent.digest(again!) !== agent.digest(state!)) this.#found('a reload gives the same state', stream)
+      for (const event of events) {
+        if (event.type !== 'tool_call_end' || !event.body.success) continue
+        const id = event.toolCallId!
+        const start = events.find((one) => one.type === 'tool_call_start' && one.toolCallId === id)
+        if (start?.type !== 'tool_call_start' || EFFECTS[start.body.toolName as ToolName] !== 'irreversible') continue
+        if ((this.effects.get(id) ?? 0) === 0)
+          this.#found('a recorded success has happened', `${id} of ${idOf(stream)}`)
+      }
+    }
+    this.mustHold()
+  }
+}
