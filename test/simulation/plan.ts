@@ -71,7 +71,7 @@ export function planOf(choices: Choices): Plan {
     dialect,
     workers: dialect === 'embedded' ? 1 : 1 + choices.below(3),
     steps: 150 + choices.below(900),
-    root: agentOf(choices, choices.of(0, 1, 1, 2)),
+    root: agentOf(choices, choices.of(0, 1, 2, 2)),
     tokens: choices.of(null, null, 60_000, 150_000, 400_000),
     agents: choices.of(8, 3, 2, 5),
     requiresApproval: choices.of<string[]>([], [], ['save'], ['send'], ['put', 'send']),
@@ -85,7 +85,7 @@ export function planOf(choices: Choices): Plan {
 }
 
 function agentOf(choices: Choices, depth: number): AgentPlan {
-  const turns = Array.from({ length: choices.below(4) }, (): Turn => {
+  const turns = Array.from({ length: choices.of(1, 2, 3, 4, 0) }, (): Turn => {
     const fails = choices.of<Turn['fails']>('no', 'no', 'no', 'no', 'no', 'network', 'rate', 'hang', 'text')
     return { fails, calls: Array.from({ length: 1 + choices.below(3) }, () => callOf(choices, depth)) }
   })

@@ -364,10 +364,10 @@ export class SimulatedWorld {
 
   #person(which: number): string | null {
     const requests: PersonRequest[] = [
-      ...(['approve', 'reject', 'input', 'pause', 'resume', 'step', 'standing'] as const),
-      ...(['happened', 'run', 'abandon', 'cancel', 'resume', 'approve'] as const),
+      ...(['approve', 'reject', 'input', 'pause', 'resume', 'step', 'standing', 'approve', 'input'] as const),
+      ...(['happened', 'run', 'abandon', 'resume', 'approve', 'pause', 'resume', 'step', 'resume'] as const),
     ]
-    const request = requests[which % requests.length]!
+    const request = which % 19 === 0 ? 'cancel' : requests[which % requests.length]!
     const states = this.checker.states.filter((state) => !isFinished(state))
     const state = states[(which >> 4) % Math.max(1, states.length)]
     if (state === undefined) return null
