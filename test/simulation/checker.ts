@@ -13,6 +13,8 @@ import { EFFECTS, type ToolName } from './plan.ts'
 import { Violation } from './scheduler.ts'
 
 interface Stream {
+  /** The events that a fork has from its source. */
+  readonly inherited: readonly AgentEvent[]
   readonly events: AgentEvent[]
   readonly hashes: string[]
   /** Digests of the states after each event that recorded one. */
@@ -50,24 +52,36 @@ export class Checker {
 
   /** Events have become durable. */
   written(batch: readonly SealedEvent[]): void {
+    // One append may have several events of one request.
+    const own = new Set<string>()
     for (const event of batch) {
       const key = keyOf(event.header.commandId)
-      if (key !== null) this.keys.add(key)
+      if (key !== null && !own.has(key) && this.keys.has(key))
+        this.#found(
+          'a request is recorded once',
+          `${event.header.type} at ${event.header.stream}@${event.header.revision}`,
+        )
+      if (key !== null) {
+        own.add(key)
+        this.keys.add(key)
+      }
       if (kindOf(event.header.stream) === 'agent') this.#agentEvent(event)
     }
   }
 
   #agentEvent({ header, body, hash }: SealedEvent): void {
     const { stream, revision } = header
+    const event = agent.decode(header, unsalted(body!))
+    const inherited = event.type === 'forked' ? this.#prefix(event.body) : []
     const known: Stream = this.streams.get(stream) ?? {
+      inherited,
       events: [],
       hashes: [],
       digests: new Map(),
       origins: new Set(),
-      state: null,
+      state: folded(inherited),
     }
     this.streams.set(stream, known)
-    const event = agent.decode(header, unsalted(body!))
     const before = known.state
     known.state = agent.evolve(before, event)
     known.events.push(event)
@@ -90,6 +104,12 @@ export class Checker {
     if (event.type === 'completion' && known.events.filter(({ type }) => type === 'completion').length > 1)
       this.#found('an agent completes once', at)
     this.#checkBudget(known.state, at)
+  }
+
+  /** All events of a stream up to a revision, with those that it inherits. */
+  #prefix({ stream, revision }: { stream: string; revision: number }): readonly AgentEvent[] {
+    const { inherited, events } = this.streams.get(stream)!
+    return [...inherited, ...events.slice(0, revision + 1)]
   }
 
   #checkBudget(state: AgentState, at: string): void {
@@ -203,8 +223,8 @@ export class Checker {
 
   /** At the end: outcomes and effects agree, and every stream folds to the same state from its beginning. */
   atEnd(): void {
-    for (const [stream, { events, state }] of this.streams) {
-      const again = events.reduce<AgentState | null>((folded, event) => agent.evolve(folded, event), null)
+    for (const [stream, { inherited, events, state }] of this.streams) {
+      const again = folded([...inherited, ...events])
       if (agent.digest(again!) !== agent.digest(state!)) this.#found('a reload gives the same state', stream)
       for (const event of events) {
         if (event.type !== 'tool_call_end' || !event.body.success) continue
@@ -218,3 +238,6 @@ export class Checker {
     this.mustHold()
   }
 }
+
+const folded = (events: readonly AgentEvent[]): AgentState | null =>
+  events.reduce<AgentState | null>((state, event) => agent.evolve(state, event), null)

@@ -33,9 +33,11 @@ const REST_MS = 24 * 3_600_000
 
 /** A request of a person, repeated with its key until it is answered. */
 interface Asked {
-  readonly agentId: string
-  readonly command: UserCommand
+  readonly what: string
   readonly key: string
+  /** The content of the request, which its key stands for. */
+  readonly content: unknown
+  send(runtime: Runtime, key: string): Promise<unknown>
   /** The process that has it; null: none. */
   by: Host | null
 }
@@ -60,6 +62,7 @@ export class SimulatedWorld {
   #boots = 0
   readonly #open = new Set<Asked>()
   #requests = 0
+  #forks = 0
   #modelIntents = 0
   #modelCalls = 0
   readonly #attempts = new Map<string, number>()
@@ -81,6 +84,7 @@ export class SimulatedWorld {
       { rate: rates.jump, cause: (which, roll) => this.#jump(which, roll) },
       { rate: rates.haste, cause: () => (scheduler.passTime() ? 'the time passes while others work' : null) },
       { rate: rates.person, cause: (which) => this.#person(which) },
+      { rate: rates.fork, cause: (which) => this.#fork(which) },
     )
     scheduler.check = () => this.#check()
   }
@@ -403,17 +407,39 @@ export class SimulatedWorld {
   }
 
   #ask(agentId: string, command: UserCommand): void {
-    const asked: Asked = { agentId, command, key: `request${this.#requests++}`, by: null }
+    this.#request({
+      what: `${command.kind} ${agentId}`,
+      content: command,
+      send: (runtime, key) => runtime.execute(agentId, command, { by: USER, key }),
+    })
+  }
+
+  /** A person starts a run with the history of the first one up to an event. */
+  #fork(which: number): string | null {
+    const source = this.checker.states.find(({ agentId }) => agentId === RUN)
+    if (source === undefined || this.#forks > 1) return null
+    const at = { revision: which % (source.revision + 1) }
+    const options = { runId: `fork${++this.#forks}`, drive: true } as const
+    this.#request({
+      what: `fork ${RUN}@${at.revision} as ${options.runId}`,
+      content: { source: RUN, at, options },
+      send: (runtime, key) => runtime.fork(RUN, at, options, { by: USER, key }),
+    })
+    return `a person wants a fork at ${RUN}@${at.revision}`
+  }
+
+  #request(request: Omit<Asked, 'key' | 'by'>): void {
+    const asked: Asked = { ...request, key: `request${this.#requests++}`, by: null }
     this.#open.add(asked)
     this.#repeat(asked)
   }
 
   #repeat(asked: Asked): void {
     asked.by = null
-    const { agentId, command, key } = asked
+    const { what, key } = asked
     this.scheduler.add({
       by: WORLD,
-      what: `a person asks: ${command.kind} ${agentId} (${key})`,
+      what: `a person asks: ${what} (${key})`,
       run: (roll) => {
         const workers = this.#workers.filter(({ host }) => host.alive)
         const worker = workers[roll % Math.max(1, workers.length)]
@@ -422,7 +448,7 @@ export class SimulatedWorld {
           return 'nobody is there'
         }
         asked.by = worker.host
-        worker.runtime.execute(agentId, command, { by: USER, key }).then(
+        asked.send(worker.runtime, key).then(
           () => this.#answered(asked, worker.host, null),
           (error: unknown) => this.#answered(asked, worker.host, error as Error),
         )
@@ -432,15 +458,15 @@ export class SimulatedWorld {
   }
 
   #answered(asked: Asked, host: Host, error: Error | null): void {
-    const { agentId, command, key } = asked
+    const { what, content, key } = asked
     this.scheduler.add({
       by: host,
       what: `answers ${key}${error === null ? '' : ` with ${(error as { code?: string }).code ?? error.message}`}`,
       run: () => {
         if (error === null) {
           this.#open.delete(asked)
-          const told = keyOf(keyedCommand(this.#log.durable.logId, key, command))
-          this.checker.acknowledged(told!, `${command.kind} ${agentId} (${key})`)
+          const told = keyOf(keyedCommand(this.#log.durable.logId, key, content))
+          this.checker.acknowledged(told!, `${what} (${key})`)
         } else if (error instanceof CommandRejected) this.#open.delete(asked)
         else if (isOfTheWorld(error)) this.scheduler.timer(WORLD, 1_000, 'is patient', () => this.#repeat(asked))
         else throw error
