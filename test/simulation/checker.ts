@@ -24,6 +24,19 @@ interface Stream {
   state: AgentState | null
 }
 
+/** The beginning of a tool's effect. */
+interface Beginning {
+  readonly agentId: string
+  readonly toolCallId: string
+  readonly attempt: number
+  readonly args: unknown
+  /** False: the attempt has no effect. */
+  readonly counts: boolean
+  readonly process: string
+  /** The head of the agent's stream when the process last read it. */
+  readonly seen: number
+}
+
 /** Events that only the owner of an agent may record. */
 const OF_THE_OWNER: ReadonlySet<string> = new Set<AgentEvent['type']>([
   ...(['turn_start', 'model_call_start', 'tool_call_start', 'tool_call_intent', 'child_delegated'] as const),
@@ -133,8 +146,8 @@ export class Checker {
       this.#found('a tree has at most the agents of its budget', `${members.length} at ${at}`)
   }
 
-  /** A tool begins its effect. `args`: what it was given. */
-  begins(agentId: string, toolCallId: string, attempt: number, args: unknown, counts: boolean): void {
+  /** A tool begins its effect. */
+  begins({ agentId, toolCallId, attempt, args, counts, process, seen }: Beginning): void {
     const known = this.streams.get(`agent-${agentId}`)
     const own = known?.events.filter((event) => event.toolCallId === toolCallId) ?? []
     const intent = own.findLast(
@@ -146,6 +159,13 @@ export class Checker {
     )
     if (intent === undefined)
       return this.#found('the intent of an effect is durable before it begins', `${toolCallId}#${attempt}`)
+    const owner = known!.events.slice(0, seen + 1).findLast(({ type }) => type === 'driver_claimed')
+    const isOwner = owner?.type === 'driver_claimed' && owner.body.driverId.startsWith(`${process}-`)
+    if (seen < intent.revision || !isOwner)
+      return this.#found(
+        'a driver looks at the log before each effect, and owns the agent there',
+        `${toolCallId} in ${process}, which saw ${seen}; its intent is at ${intent.revision}`,
+      )
     const start = own.find(({ type }) => type === 'tool_call_start')
     const needs = own.some(({ type }) => type === 'approval_requested')
     const last = own.findLast(({ type }) => type === 'approval_decided' || type === 'approval_voided')
@@ -221,11 +241,31 @@ export class Checker {
       .join('; ')
   }
 
+  /** A cancelled agent passes its cancel on to each child that had not ended. */
+  #checkCancel(stream: string, events: readonly AgentEvent[], { machine }: AgentState): void {
+    if (machine.status !== 'ERROR' || machine.code !== 'CANCELLED') return
+    const asked = events.findIndex(({ type }) => type === 'cancel_requested')
+    const known = new Set<string>()
+    events.forEach((event, n) => {
+      if (event.type === 'cancel_forwarded' || (event.type === 'child_ended' && n < asked))
+        known.add(event.body.childId)
+    })
+    // A birth that bounced has no child.
+    for (const event of events)
+      if (
+        event.type === 'child_delegated' &&
+        !known.has(event.body.childId) &&
+        this.streams.has(`agent-${event.body.childId}`)
+      )
+        this.#found('a cancel reaches every open child', `${event.body.childId} of ${stream}`)
+  }
+
   /** At the end: outcomes and effects agree, and every stream folds to the same state from its beginning. */
   atEnd(): void {
     for (const [stream, { inherited, events, state }] of this.streams) {
       const again = folded([...inherited, ...events])
       if (agent.digest(again!) !== agent.digest(state!)) this.#found('a reload gives the same state', stream)
+      this.#checkCancel(stream, events, state!)
       for (const event of events) {
         if (event.type !== 'tool_call_end' || !event.body.success) continue
         const id = event.toolCallId!

@@ -39,6 +39,7 @@ export class SimulatedLog {
   /** Streams with an append that waits for its quorum. */
   readonly #undecided = new Set<string>()
   readonly #waiting = new Set<() => void>()
+  readonly #read = new Map<string, number>()
 
   constructor(
     scheduler: Scheduler,
@@ -56,6 +57,11 @@ export class SimulatedLog {
     })
   }
 
+  /** The head of a stream when a process last read it; -1: never. */
+  seenHead(by: Host, stream: string): number {
+    return this.#read.get(`${by.name} ${stream}`) ?? -1
+  }
+
   /** What a process had not committed dies with it. */
   died(host: Host): void {
     this.#queue = this.#queue.filter(({ by }) => by !== host)
@@ -65,6 +71,7 @@ export class SimulatedLog {
   seenBy(by: Host): EventLog {
     const { durable } = this
     const scheduler = this.#scheduler
+    const reads = this.#read
     const asked = <T>(what: string, perform: () => Promise<T>) =>
       scheduler.call(by, what, perform, { fault: (roll) => this.#fault(roll) })
     const pagesOf = async (pages: AsyncIterable<readonly RecordedEvent[]>) => Array.fromAsync(pages)
@@ -75,7 +82,11 @@ export class SimulatedLog {
       append: (stream, expected, batch) => this.#append(by, stream, expected, batch),
       head: (stream) => asked(`asks for the head of ${stream}`, () => durable.head(stream)),
       async *read(stream, options) {
-        yield* await asked(`reads ${stream} from ${options?.from ?? 0}`, () => pagesOf(durable.read(stream, options)))
+        yield* await asked(`reads ${stream} from ${options?.from ?? 0}`, async () => {
+          const head = await durable.head(stream)
+          reads.set(`${by.name} ${stream}`, head?.revision ?? -1)
+          return pagesOf(durable.read(stream, options))
+        })
       },
       async *readAll(after, options) {
         yield* await asked('reads the log', () => pagesOf(durable.readAll(after, options)))

@@ -13,6 +13,9 @@ export interface Played {
   readonly violation: { readonly rule: string; readonly what: string } | null
 }
 
+/** The rule that an error of the program breaks. */
+export const NO_ERROR = 'the program has no error'
+
 /** Plays the history of a seed, or of a list of choices. */
 export async function play(source: number | readonly number[]): Promise<Played> {
   const choices = new Choices(source)
@@ -21,7 +24,7 @@ export async function play(source: number | readonly number[]): Promise<Played> 
   try {
     await world.play()
   } catch (error) {
-    const { rule = 'the program has no error', message, stack } = error as Violation
+    const { rule = NO_ERROR, message, stack } = error as Violation
     violation = { rule, what: 'rule' in (error as object) ? message : (stack ?? message) }
   }
   const { scheduler, crashes } = world

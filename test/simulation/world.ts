@@ -28,7 +28,7 @@ const RUN = 'run1'
 const WORLD = new Host('world')
 
 /** The most steps, and the longest time in ms, until a run has ended after the last fault. */
-const REST_STEPS = 30_000
+const REST_STEPS = 10_000
 const REST_MS = 24 * 3_600_000
 
 /** A request of a person, repeated with its key until it is answered. */
@@ -299,7 +299,9 @@ export class SimulatedWorld {
             const perform = (roll: number) => {
               const fails = roll > 0 && roll <= plan.rates.tool
               const early = fails && roll % 4 === 0
-              checker.begins(agentId, toolCallId, attempt, args, effect !== 'pure' && !early)
+              const seen = this.#log.seenHead(host, `agent-${agentId}`)
+              const about = { agentId, toolCallId, attempt, args, counts: effect !== 'pure' && !early }
+              checker.begins({ ...about, process: host.name, seen })
               if (early)
                 throw new ToolError('RATE_LIMITED', `refused ${attempt}`, { transient: true, beforeEffect: true })
               if (fails && roll % 4 === 1)
