@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-// node test/simulation/main.ts [--seed N] [--seconds S | --steps N] [--changed FILE]
+// node test/simulation/main.ts [--seed N] [--seconds S | --steps N] [--shrink S] [--changed FILE]
 //
 // Plays simulated histories until a bound or a broken rule, and prints the result as one line of JSON. A broken rule comes
 // with its shrunk story. `--changed`: JSON of `{path, text}`, sources to load instead of the tree's own.
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     steps: { type: 'string' },
     changed: { type: 'string' },
+    shrink: { type: 'string', default: '30' },
   },
 })
 
@@ -36,7 +37,7 @@ const { failed, ...figures } = await simulate({
   ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) }),
   ...(values.steps === undefined ? {} : { steps: Number(values.steps) }),
 })
-const shrunk = failed && (await shrink(failed.played))
+const shrunk = failed && (await shrink(failed.played, Number(values.shrink) * 1_000))
 const found = failed &&
   shrunk && {
     seed: failed.seed,

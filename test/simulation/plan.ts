@@ -37,6 +37,8 @@ export interface Plan {
   readonly root: AgentPlan
   readonly tokens: number | null
   readonly agents: number
+  /** Each answer uses all output tokens of its request. */
+  readonly longAnswers: boolean
   readonly requiresApproval: readonly string[]
   readonly mode: 'interactive' | 'batch'
   readonly maxParallel: number
@@ -71,10 +73,11 @@ export function planOf(choices: Choices): Plan {
     rates: rates as Plan['rates'],
     dialect,
     workers: dialect === 'embedded' ? 1 : choices.of(1, 2, 2, 3),
-    steps: 150 + choices.below(900),
-    root: agentOf(choices, choices.of(0, 1, 2, 2)),
-    tokens: choices.of(null, null, 60_000, 150_000, 400_000),
+    steps: 100 + choices.below(800),
+    root: agentOf(choices, choices.of(0, 1, 1, 2)),
+    tokens: choices.of(null, null, 60_000, 150_000, 30_000),
     agents: choices.of(8, 3, 2, 5),
+    longAnswers: choices.of(false, true),
     requiresApproval: choices.of<string[]>([], [], ['save'], ['send'], ['put', 'send']),
     mode: choices.of('batch', 'batch', 'interactive'),
     maxParallel: 1 + choices.below(4),
@@ -94,7 +97,7 @@ function agentOf(choices: Choices, depth: number): AgentPlan {
 }
 
 function callOf(choices: Choices, depth: number): Call {
-  const kind = choices.below(12)
+  const kind = choices.below(14)
   if (kind >= 8 && depth > 0) return { child: agentOf(choices, depth - 1) }
   if (kind === 7) return { says: choices.of('root', 'parent', 'nobody'), waits: choices.of(false, false, true) }
   if (kind === 6) return { asks: true }
@@ -140,6 +143,11 @@ const usage = { input: 300, output: 40, cacheRead: 0, cacheWrite: 0 }
 const says = (content: readonly Block[], stopReason: ModelOutcome['stopReason'] = 'tool_use'): ModelOutcome => ({
   ...{ content, stopReason, servedBy: 'test-model', usage },
 })
+/** As many output tokens as the request allows. */
+const long = (answer: ModelOutcome, { maxOutputTokens }: ModelRequest): ModelOutcome => ({
+  ...answer,
+  usage: { ...usage, output: maxOutputTokens },
+})
 const done = (summary: string) => says([use('complete_task', { summary }, 'c')])
 
 /**
@@ -147,6 +155,16 @@ const done = (summary: string) => says([use('complete_task', { summary }, 'c')])
  * from 0, of this turn. `hastens`: complete now.
  */
 export function answerOf(
+  plan: Plan,
+  request: ModelRequest,
+  attempts: Map<string, number>,
+  hastens: boolean,
+): ModelOutcome | 'hang' {
+  const answer = plannedAnswer(plan, request, attempts, hastens)
+  return plan.longAnswers && answer !== 'hang' ? long(answer, request) : answer
+}
+
+function plannedAnswer(
   plan: Plan,
   { messages, tools }: ModelRequest,
   attempts: Map<string, number>,

@@ -68,10 +68,10 @@ export const PLANTED: readonly Planted[] = [
     'await settle(source, target, { upTo: event.revision, accepted: rankOf(command.origin), bounced: [], again: false }, retry)\n      const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))',
   ),
   one(
-    'a share of the budget is granted twice',
-    'domain/agent/state/budget-account.ts',
-    'const own = { spent: { ...spent, agents: 1 }, uncertain: exposed(family) }',
-    'const own = { spent: { ...spent, agents: 1 }, uncertain: exposed(family) }\n  if (family.children !== undefined) return addReport(own, family.settled, -1)',
+    'an agent spends what it has granted to its children',
+    'domain/agent/rules/own-budget.ts',
+    'const spent = tokensSpent(state) + others.tokens',
+    'const spent = tokensSpent(state)',
   ),
   one(
     'the grants of open children count as free',

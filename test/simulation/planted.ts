@@ -43,6 +43,8 @@ async function find(bug: Planted): Promise<Found> {
       '1',
       '--seconds',
       String(LIMIT_S),
+      '--shrink',
+      '15',
       '--changed',
       file,
     ]
