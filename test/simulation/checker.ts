@@ -2,7 +2,7 @@ import { agent } from '../../domain/agent/decide/aggregate.ts'
 import { waitsForAgents, waitsOf } from '../../domain/agent/decide/waiting.ts'
 import { driverWakeAt } from '../../domain/agent/decide/wake-at.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { budgetOf, committed, ownSpent } from '../../domain/agent/state/budget-account.ts'
+import { budgetOf, committed, ownSpent, totals } from '../../domain/agent/state/budget-account.ts'
 import { type AgentState, callsOf, isFinished } from '../../domain/agent/state/state.ts'
 import { undelivered } from '../../domain/courier/ledger.ts'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
@@ -22,6 +22,15 @@ interface Stream {
   /** Deliveries that this stream has recorded, by source and revision. */
   readonly origins: Set<string>
   state: AgentState | null
+}
+
+const INTENTS: ReadonlySet<string> = new Set<AgentEvent['type']>([
+  ...(['tool_call_start', 'tool_call_intent', 'tool_call_retry'] as const),
+])
+
+const isIntent = ({ body }: AgentEvent, attempt: number): boolean => {
+  const { attempt: of, intent = true } = body as { attempt: number; intent?: boolean }
+  return of === attempt && intent
 }
 
 /** The beginning of a tool's effect. */
@@ -150,13 +159,7 @@ export class Checker {
   begins({ agentId, toolCallId, attempt, args, counts, process, seen }: Beginning): void {
     const known = this.streams.get(`agent-${agentId}`)
     const own = known?.events.filter((event) => event.toolCallId === toolCallId) ?? []
-    const intent = own.findLast(
-      ({ type, body }) =>
-        type === 'tool_call_intent' ||
-        type === 'tool_call_retry' ||
-        (type === 'tool_call_start' && (body as { intent: boolean }).intent) ||
-        type === 'tool_call_resolved',
-    )
+    const intent = own.find((event) => INTENTS.has(event.type) && isIntent(event, attempt))
     if (intent === undefined)
       return this.#found('the intent of an effect is durable before it begins', `${toolCallId}#${attempt}`)
     const owner = known!.events.slice(0, seen + 1).findLast(({ type }) => type === 'driver_claimed')
@@ -275,7 +278,27 @@ export class Checker {
           this.#found('a recorded success has happened', `${id} of ${idOf(stream)}`)
       }
     }
+    this.#checkBooks()
     this.mustHold()
+  }
+
+  /** The totals of each agent are the sums over its subtree. */
+  #checkBooks(): void {
+    const states = this.states
+    const below = (id: string): readonly AgentState[] =>
+      states.flatMap((state) =>
+        state.agentId === id ? [state] : state.parent?.agentId === id ? below(state.agentId) : [],
+      )
+    for (const state of states) {
+      const { spent } = totals(state)
+      const own = below(state.agentId)
+      const output = own.reduce((sum, one) => sum + one.spent.output, 0)
+      if (spent.output !== output || spent.agents !== own.length)
+        this.#found(
+          'the bill of an agent contains its whole tree',
+          `${state.agentId}: ${spent.output} tokens of ${spent.agents} agents, not ${output} of ${own.length}`,
+        )
+    }
   }
 }
 

@@ -51,7 +51,7 @@ export interface Plan {
 }
 
 const RATES = {
-  crash: [0, 3, 10, 30],
+  crash: [0, 5, 20, 60],
   freeze: [0, 3, 10],
   jump: [0, 2, 8],
   haste: [0, 5, 40, 150],

@@ -50,10 +50,10 @@ export const PLANTED: readonly Planted[] = [
     'still = (await this.catchUp()) ? 1 : still + 1\n        if (fact) return { revision: this.tip?.revision ?? -1, recorded: false }\n',
   ),
   one(
-    'a cancel does not reach a child that waits',
-    'domain/agent/decide/forward-to-children.ts',
-    'if (!child.cancelled) d.emit(',
-    'if (!child.cancelled && d.state.paused) d.emit(',
+    'a cancel does not wake an agent that sleeps',
+    'domain/agent/decide/wake-at.ts',
+    'return waitsForChildren(state) ? Math.max(state.at, state.cancel.deadlineAt) : state.at',
+    'return null',
   ),
   one(
     'the courier delivers twice',
@@ -68,10 +68,10 @@ export const PLANTED: readonly Planted[] = [
     'await settle(source, target, { upTo: event.revision, accepted: rankOf(command.origin), bounced: [], again: false }, retry)\n      const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))',
   ),
   one(
-    'an agent spends what it has granted to its children',
-    'domain/agent/rules/own-budget.ts',
-    'const spent = tokensSpent(state) + others.tokens',
-    'const spent = tokensSpent(state)',
+    'the usage of a child is missing on the bill of its parent',
+    'domain/agent/state/evolve-tree.ts',
+    'asks, settled: addReport(family.settled, report) })',
+    'asks })',
   ),
   one(
     'the grants of open children count as free',

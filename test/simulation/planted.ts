@@ -14,7 +14,14 @@ interface Found {
   readonly steps: number
   readonly seconds: number
   readonly histories: number
-  readonly found: { rule: string; what: string; shrunkSteps: number; unusual: number; story: string } | null
+  readonly found: {
+    seed: number
+    rule: string
+    what: string
+    shrunkSteps: number
+    unusual: number
+    story: string
+  } | null
 }
 
 /** The changed sources. Throws unless each text occurs once. */
@@ -68,7 +75,7 @@ for (const bug of wanted) {
   const after = `${steps.toLocaleString('en')} steps, ${seconds.toFixed(1)} s`
   const shrunk = found === null ? '' : `${found.shrunkSteps} steps, ${found.unusual} unusual choices`
   console.log(`| ${bug.bug} | ${found?.rule ?? 'NOT FOUND'} | ${after} | ${shrunk} |`)
-  if (found !== null && process.env.STORIES !== undefined) console.log(`\n${found.story}\n`)
+  if (found !== null && process.env.STORIES !== undefined) console.log(`\nseed ${found.seed}\n${found.story}\n`)
 }
 if (missed > 0) process.exitCode = 1
 console.log(`\n${wanted.length - missed} of ${wanted.length} bugs were found`)

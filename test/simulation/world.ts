@@ -28,7 +28,7 @@ const RUN = 'run1'
 const WORLD = new Host('world')
 
 /** The most steps, and the longest time in ms, until a run has ended after the last fault. */
-const REST_STEPS = 10_000
+const REST_STEPS = 20_000
 const REST_MS = 24 * 3_600_000
 
 /** A request of a person, repeated with its key until it is answered. */
@@ -296,10 +296,11 @@ export class SimulatedWorld {
         run: (args, { toolCallId, agentId, attempt, signal }) =>
           new Promise((resolve, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+            // The call may wait for long, but what its process knew does not change any more.
+            const seen = this.#log.seenHead(host, `agent-${agentId}`)
             const perform = (roll: number) => {
               const fails = roll > 0 && roll <= plan.rates.tool
               const early = fails && roll % 4 === 0
-              const seen = this.#log.seenHead(host, `agent-${agentId}`)
               const about = { agentId, toolCallId, attempt, args, counts: effect !== 'pure' && !early }
               checker.begins({ ...about, process: host.name, seen })
               if (early)
