@@ -123,6 +123,16 @@ export class Checker {
       if (known.origins.has(place)) this.#found('a delivery is recorded once', `${place} again in ${at}`)
       known.origins.add(place)
     }
+    const open = known.events.findLast(({ type }) => type === 'model_call_start')
+    if (
+      event.type === 'model_call_end' &&
+      open?.type === 'model_call_start' &&
+      event.body.attempt !== open.body.attempt
+    )
+      this.#found(
+        'an answer belongs to the attempt that is open',
+        `${at}: ${event.body.attempt} of ${open.body.attempt}`,
+      )
     if (event.type === 'completion' && known.events.filter(({ type }) => type === 'completion').length > 1)
       this.#found('an agent completes once', at)
     this.#checkBudget(known.state, at)
@@ -170,7 +180,11 @@ export class Checker {
         `${toolCallId} in ${process}, which saw ${seen}; its intent is at ${intent.revision}`,
       )
     const start = own.find(({ type }) => type === 'tool_call_start')
-    const needs = own.some(({ type }) => type === 'approval_requested')
+    const toolName = start?.type === 'tool_call_start' ? start.body.toolName : ''
+    const standing = known!.events.some(
+      (event) => event.type === 'standing_approval' && event.body.tools.includes(toolName),
+    )
+    const needs = !standing && known!.state!.spec.policy.requiresApproval.includes(toolName)
     const last = own.findLast(({ type }) => type === 'approval_decided' || type === 'approval_voided')
     const allowed = last?.type === 'approval_decided' && last.body.decision === 'approved'
     if (needs && !allowed) this.#found('a call that needs an approval begins after it', toolCallId)

@@ -117,7 +117,13 @@ export const PLANTED: readonly Planted[] = [
     "(call.effect === 'irreversible' || call.lost >= MAX_LOST)",
     'call.lost >= MAX_LOST',
   ),
-  one('a call runs before its approval', 'domain/calls/decide/proceed.ts', 'intent: asks === null }', 'intent: true }'),
+  {
+    bug: 'a call runs before its approval',
+    edits: [
+      edit('domain/calls/decide/proceed.ts', 'intent: asks === null }', 'intent: true }'),
+      edit('domain/calls/decide/proceed.ts', '  if (asks !== null) askApproval(d, call, asks)\n', ''),
+    ],
+  },
   one(
     'a repeated request is recorded again',
     'domain/stream/runtime/mailbox.ts',

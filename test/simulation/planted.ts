@@ -51,7 +51,7 @@ async function find(bug: Planted): Promise<Found> {
       '--seconds',
       String(LIMIT_S),
       '--shrink',
-      '15',
+      '6',
       '--changed',
       file,
     ]

@@ -31,6 +31,9 @@ const WORLD = new Host('world')
 const REST_STEPS = 20_000
 const REST_MS = 24 * 3_600_000
 
+/** Steps after which something has happened that the process does not know yet. */
+const BOUNDARY = / begins |durable|writes the tables/
+
 /** A request of a person, repeated with its key until it is answered. */
 interface Asked {
   readonly what: string
@@ -79,7 +82,13 @@ export class SimulatedWorld {
       checker.written(batch)
     })
     scheduler.disturbances.push(
-      { rate: rates.crash, cause: (which) => this.#crash(which) },
+      {
+        // Most faults are found right after an effect or an append, so processes die there more often.
+        get rate() {
+          return BOUNDARY.test(scheduler.story.at(-1) ?? '') ? rates.crash * 5 : rates.crash
+        },
+        cause: (which) => this.#crash(which),
+      },
       { rate: rates.freeze, cause: (which, roll) => this.#freeze(which, roll) },
       { rate: rates.jump, cause: (which, roll) => this.#jump(which, roll) },
       { rate: rates.haste, cause: () => (scheduler.passTime() ? 'the time passes while others work' : null) },
@@ -329,7 +338,9 @@ export class SimulatedWorld {
   }
 
   #crash(which: number): string | null {
-    const host = this.#living[which % Math.max(1, this.#living.length)]
+    const last = this.scheduler.story.at(-1) ?? ''
+    const acting = BOUNDARY.test(last) ? this.#living.find(({ name }) => last.startsWith(`${name} `)) : undefined
+    const host = acting ?? this.#living[which % Math.max(1, this.#living.length)]
     if (host === undefined) return null
     this.crashes++
     this.scheduler.kill(host)
