@@ -55,7 +55,7 @@ const RATES = {
   freeze: [0, 3, 10],
   jump: [0, 2, 8],
   haste: [0, 5, 40, 150],
-  person: [4, 0, 30, 120],
+  person: [15, 0, 60, 200],
   fork: [0, 0, 6],
   lost: [0, 6, 25, 90],
   slow: [0, 5, 30],
@@ -72,7 +72,7 @@ export function planOf(choices: Choices): Plan {
   return {
     rates: rates as Plan['rates'],
     dialect,
-    workers: dialect === 'embedded' ? 1 : choices.of(1, 2, 2, 3),
+    workers: dialect === 'embedded' ? 1 : choices.of(2, 1, 2, 3),
     steps: 100 + choices.below(800),
     root: agentOf(choices, choices.of(0, 1, 1, 2)),
     tokens: choices.of(null, null, 60_000, 150_000, 30_000),

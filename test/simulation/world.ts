@@ -385,7 +385,7 @@ export class SimulatedWorld {
       ...(['approve', 'reject', 'input', 'pause', 'resume', 'step', 'standing', 'approve', 'input'] as const),
       ...(['happened', 'run', 'abandon', 'resume', 'approve', 'pause', 'resume', 'step', 'resume'] as const),
     ]
-    const request = which % 19 === 0 ? 'cancel' : requests[which % requests.length]!
+    const request = which % 9 === 0 ? 'cancel' : requests[which % requests.length]!
     const states = this.checker.states.filter((state) => !isFinished(state))
     const state = states[(which >> 4) % Math.max(1, states.length)]
     if (state === undefined) return null
