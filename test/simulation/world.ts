@@ -30,6 +30,8 @@ const WORLD = new Host('world')
 /** The most steps, and the longest time in ms, until a run has ended after the last fault. */
 const REST_STEPS = 20_000
 const REST_MS = 24 * 3_600_000
+/** The most steps without an append while something is open. */
+const REST_IDLE = 6_000
 
 /** Steps after which something has happened that the process does not know yet. */
 const BOUNDARY = / begins |durable|writes the tables/
@@ -67,6 +69,8 @@ export class SimulatedWorld {
   #requests = 0
   #forks = 0
   #modelIntents = 0
+  /** The step of the last append. */
+  #wrote = 0
   #modelCalls = 0
   readonly #attempts = new Map<string, number>()
   #rounds = 0
@@ -78,6 +82,7 @@ export class SimulatedWorld {
     const { scheduler, checker } = this
     this.#leases = new MemoryLeases({ now: () => scheduler.time })
     this.#log = new SimulatedLog(scheduler, dialect, rates, (batch) => {
+      this.#wrote = scheduler.count
       this.#modelIntents += batch.filter(({ header }) => header.type === 'model_call_start').length
       checker.written(batch)
     })
@@ -121,7 +126,8 @@ export class SimulatedWorld {
     scheduler.tell('world calm: no fault from here on')
     const [steps, until] = [scheduler.count + REST_STEPS, scheduler.time + REST_MS]
     while (!(await this.#over())) {
-      if (scheduler.count > steps || scheduler.time > until)
+      const idle = scheduler.count - Math.max(this.#wrote, steps - REST_STEPS) > REST_IDLE
+      if (idle || scheduler.count > steps || scheduler.time > until)
         throw new Violation(
           'nothing that is owed is forgotten',
           checker.open() || 'requests or tables are not answered',
