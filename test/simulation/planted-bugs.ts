@@ -143,10 +143,4 @@ export const PLANTED: readonly Planted[] = [
     'Math.max(ports.clock.now(), ports.log.floor())',
   ),
   one('a child that ends does not report its end', 'domain/agent/state/courier.ts', "    case 'end_reported':\n", ''),
-  one(
-    'the fold of an event depends on the process',
-    'domain/agent/state/evolve.ts',
-    'return { ...state, driver: { id: event.body.driverId, epoch: event.body.epoch } }',
-    'return { ...state, stepping: state.stepping || (event as { bodyHash?: string }).bodyHash === undefined, driver: { id: event.body.driverId, epoch: event.body.epoch } }',
-  ),
 ]
