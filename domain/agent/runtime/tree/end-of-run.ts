@@ -1,4 +1,6 @@
 import type { DriveEnd } from '../../../tree/runtime/drive.ts'
+import { isFinished } from '../../state/state.ts'
+import { endOf } from '../drive-end.ts'
 import type { Member } from './member.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>
@@ -11,7 +13,8 @@ const ORDER: readonly Waiting['for'][] = ['doubt', 'approval', 'pause', 'input']
  * for each other or for a time.
  */
 export function endOfRun(root: Member, members: readonly Member[]): DriveEnd | null {
-  const { rest } = root
+  // The last look at a finished root may have failed, so it does not rest.
+  const rest = isFinished(root.state) ? endOf(root.state) : root.rest
   if (rest !== null && rest.end !== 'resting' && rest.end !== 'waiting') return rest
   if (members.some((one) => one.rest?.end === 'interrupted')) return { end: 'interrupted' }
   const waiting = members.flatMap(({ agentId, rest: one }) => (one?.end === 'waiting' ? [{ agentId, ...one }] : []))
