@@ -15,6 +15,7 @@ import { rememberZone } from './habits/time-zone.ts'
 import { decoded } from './page/decoded.ts'
 import { Guard } from './page/guard.tsx'
 import { later } from './page/later.tsx'
+import { followNotices } from './page/notices.ts'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn, SignInAs } from './page/sign-in.tsx'
@@ -91,4 +92,5 @@ takeDrops()
 startFeed()
 followWaiting()
 followTitle()
+followNotices()
 render(<Page />, document.getElementById('page')!)

@@ -9,6 +9,7 @@ import { nextZone, zoneName } from '../habits/time-zone.ts'
 import { Menu } from '../parts/menu.tsx'
 import { useKeys } from './keyboard-shortcuts.ts'
 import { Navigation } from './navigation.tsx'
+import { noticesRefused, toggleNotices, wantsNotices } from './notices.ts'
 import { go, path } from './router.ts'
 import { nextTheme, theme } from './theme.ts'
 
@@ -57,6 +58,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <button type="button" class="plain" onClick={() => setOpen('help')} aria-keyshortcuts="?">
             Help
           </button>
+          <NoticesButton />
           <button type="button" class="plain" onClick={nextZone} aria-label={`Times: ${zoneName()}. Change it`}>
             Times: {zoneName()}
           </button>
@@ -75,6 +77,22 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {open === 'help' && <Help onClose={close} />}
       {open === 'copy' && <CopyAs onClose={close} />}
     </>
+  )
+}
+
+/** Turns the browser's notices of new questions on and off. */
+function NoticesButton() {
+  const [refused, setRefused] = useState('')
+  const state = wantsNotices.value ? 'on' : 'off'
+  return (
+    <button
+      type="button"
+      class="plain"
+      aria-label={`Notices of questions: ${state}. Change it`}
+      onClick={() => void toggleNotices().then(() => setRefused(noticesRefused()))}
+    >
+      {refused === '' ? `Notices of questions: ${state}` : `Notices: ${refused}`}
+    </button>
   )
 }
 
