@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { jump } from '../../page/router.ts'
-import { short, span } from '../../parts/format.ts'
+import { span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
-import type { TreeNode } from '../run-model.ts'
+import { agentName, type TreeNode } from '../run-model.ts'
 import { BAR_WORDS, type DrawnBar, drawnLinks, type LaneLink, type Span } from './lanes.ts'
 
 /** The parts of the time axis on which a lane draws one link of each look at most. */
@@ -22,9 +22,9 @@ interface LaneProps {
 
 /** An agent on the common time axis. */
 export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LaneProps) {
-  const { agentId, depth, role, backend, createdAt, completedAt } = node
+  const { agentId, depth, createdAt, completedAt } = node
   const agent = depth === 0 ? null : agentId
-  const name = shown(role ?? backend ?? short(agentId))
+  const name = shown(agentName(node))
   const drawn = useMemo(() => drawnLinks(links, view, LINK_PARTS), [links, view])
   // The same element again: nothing of the track is compared while other lanes change.
   const track = useMemo(() => {
