@@ -111,12 +111,14 @@ it('a tree of 50 agents with 5,000 turns each is drawn with few nodes, says what
   )
   // A bar that stands for several calls leads to them.
   const several = lanes.first().locator('.bar-tool.several')
-  for (let i = 0; i < 4 && (await several.count()) > 0; i++) {
-    const before = page.url()
-    await several.nth(1).click({ force: true })
-    await expect.poll(() => page.url()).not.toBe(before)
+  const enlarged = async () => {
+    const count = await several.count()
+    if (count === 0) return 0
+    await several.nth(Math.floor(count / 2)).click({ force: true })
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    return several.count()
   }
-  expect(await several.count()).toBe(0)
+  await expect.poll(enlarged, { timeout: 60_000 }).toBe(0)
   expect(await lanes.first().locator('.bar-tool').count()).toBeGreaterThan(1)
   await page.getByRole('button', { name: 'Show the whole time' }).click()
   await expect.poll(() => several.count()).toBeGreaterThan(20)
