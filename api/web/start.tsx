@@ -5,6 +5,7 @@ import './styles/run.css'
 import './styles/agents.css'
 import './styles/views.css'
 import './styles/audit.css'
+import './styles/print.css'
 import { type ComponentType, render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
 import { logs, startFeed } from './client/feed.ts'
@@ -15,6 +16,7 @@ import { rememberZone } from './habits/time-zone.ts'
 import { decoded } from './page/decoded.ts'
 import { Guard } from './page/guard.tsx'
 import { later } from './page/later.tsx'
+import { followNotices } from './page/notices.ts'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn, SignInAs } from './page/sign-in.tsx'
@@ -91,4 +93,5 @@ takeDrops()
 startFeed()
 followWaiting()
 followTitle()
+followNotices()
 render(<Page />, document.getElementById('page')!)

@@ -49,7 +49,13 @@ export interface RetiredValue {
   readonly value: string
 }
 
-/** Ephemeral messages outside the log: streamed text, tool output. Losing a message is safe. */
+/** A piece of streamed text of a model, or of the output of a running call. Secrets in it are redacted. */
+export type LivePiece = { readonly runId: string; readonly agentId: string; readonly turn: number } & (
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'output'; readonly toolCallId: string; readonly text: string }
+)
+
+/** Ephemeral messages outside the log. Losing a message is safe. */
 export interface LiveFeed {
-  publish(news: { runId: string; agentId: string; turn: number; kind: 'text' | 'output'; text: string }): void
+  publish(news: LivePiece): void
 }

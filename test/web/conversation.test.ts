@@ -62,3 +62,38 @@ it('a call opens to a terminal, a difference, code or a list', async () => {
   expect(await violations(page)).toEqual([])
   expect(found).toEqual([])
 })
+
+it('is printed whole: all rows with their content, and nothing else of the page', async () => {
+  const page = await browser.page()
+  const found = troubles(page)
+  await page.setViewportSize({ width: 1160, height: 420 })
+  await page.addInitScript(() => {
+    globalThis.print = () => {
+      const rows = [...document.querySelectorAll<HTMLElement>('.timeline .printed-row')]
+      Object.assign(globalThis, { printed: rows.map((row) => row.innerText) })
+    }
+  })
+  await served.open(page, `/runs/${run}?view=compact`)
+  const drawn = page.locator('.event')
+  await expect.poll(() => drawn.count()).toBeGreaterThan(5)
+  const events = Number(await page.getByRole('slider').getAttribute('aria-valuemax')) + 1
+  expect(await drawn.count()).toBeLessThan(events)
+  await page.keyboard.press('Control+p')
+  const printed = () => page.evaluate(() => (globalThis as never as { printed?: string[] }).printed ?? [])
+  await expect.poll(async () => (await printed()).length).toBe(events)
+  expect((await printed()).filter((row) => !/\w/.test(row.replace(/^\s*\d+\s+\w+/, '')))).toEqual([])
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('header.top').isVisible()).toBe(false)
+  expect(await page.locator('.detail').isVisible()).toBe(false)
+  const heights = await page.evaluate(() => [
+    document.body.scrollHeight,
+    document.querySelector('.timeline .virtual')!.scrollHeight,
+  ])
+  expect(heights[0]).toBeGreaterThanOrEqual(heights[1]!)
+  expect(heights[1]).toBeGreaterThan(events * 10)
+  await page.emulateMedia({ media: 'screen' })
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  await expect.poll(() => page.locator('.printed-row').count()).toBe(0)
+  await expect.poll(() => drawn.count()).toBeGreaterThan(5)
+  expect(found).toEqual([])
+})

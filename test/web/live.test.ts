@@ -10,7 +10,7 @@ import { freshFolders } from '../support/folders.ts'
 const browser = useBrowser()
 let served: Served
 beforeAll(async () => {
-  served = await serve()
+  served = await serve({ settings: { sandboxed: false } })
 })
 afterAll(() => served.close())
 
@@ -57,6 +57,64 @@ describe('a run that goes on', () => {
   })
 })
 
+describe('a running call', () => {
+  it('shows the output of its command as it comes, and what is recorded once it has ended', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const workspace = served.workspace()
+    const more = { workspace, tools: ['run_command'], approve: ['run_command'], policy: { mode: 'batch' } }
+    const id = await served.start('narrate', more)
+    await served.open(page, `/runs/${id}`)
+    await live(page)
+    const card = page.locator('.call-card')
+    await expect.poll(() => card.locator('.live').innerText()).toContain('first line')
+    expect(await card.locator('.sign').getAttribute('aria-label')).toBe('has not ended')
+    served.giveSign(workspace)
+    await expect.poll(() => card.locator('.sign').getAttribute('aria-label')).toBe('done')
+    expect(await card.locator('.live').count()).toBe(0)
+    await card.locator('.call-line').click()
+    await expect.poll(() => card.locator('.terminal').innerText()).toMatch(/first line[\s\S]*last line[\s\S]*exit 0/)
+    expect(found).toEqual([])
+  })
+})
+
+describe('a person who is needed', () => {
+  it('is told by the title, the icon, and a notice of the browser while the page is hidden', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await page.context().grantPermissions(['notifications'], { origin: served.url })
+    await page.addInitScript(() => {
+      const shown: string[] = []
+      class Shown {
+        static readonly permission = 'granted'
+        static readonly requestPermission = async () => 'granted'
+        constructor(title: string, { body }: { body: string }) {
+          shown.push(`${title}: ${body}`)
+        }
+      }
+      Object.assign(globalThis, { shown, Notification: Shown })
+    })
+    const shown = () => page.evaluate(() => (globalThis as never as { shown: string[] }).shown)
+    const icon = () => page.locator('link[rel=icon]').getAttribute('href')
+    await served.open(page)
+    await live(page)
+    await page.locator('header .person').click()
+    await page.getByRole('button', { name: 'Notices of questions: off. Change it' }).click()
+    await page.getByRole('button', { name: 'Notices of questions: on. Change it' }).waitFor()
+    const before = Number(/^\((\d+)\)/.exec(await page.title())?.[1] ?? 0)
+    await served.driven('ask me while the page is in view')
+    await expect.poll(() => page.title()).toContain(`(${before + 1})`)
+    expect(await icon()).toBe('/icon-asks.svg')
+    expect(await shown()).toEqual([])
+    await page.evaluate(() => Object.defineProperty(document, 'hidden', { value: true }))
+    const id = await served.driven('ask me while nobody looks')
+    await expect.poll(shown).toEqual(['keepup: a question waits for you: ask me while nobody looks'])
+    await served.ask('POST', `/v1/runs/${id}/cancel`, { by: 'ada' })
+    await expect.poll(() => page.title()).toContain(`(${before + 1})`)
+    expect(found).toEqual([])
+  })
+})
+
 describe('tabs', () => {
   it('share one connection to the stream of events, and all hear of what happens', async () => {
     const first = await browser.page()
@@ -80,11 +138,12 @@ describe('tabs', () => {
 
   it('have a connection each where the browser shares no workers', async () => {
     const page = await browser.page()
-    const before = served.streams()
+    // The worker of the test before ends a moment after its pages.
+    await expect.poll(() => served.streams()).toBe(0)
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
     await served.open(page)
     await live(page)
-    expect(served.streams() - before).toBe(1)
+    expect(served.streams()).toBe(1)
     await served.driven('finish for a lone tab')
     await expect.poll(() => page.locator('.run-task').allTextContents()).toContain('finish for a lone tab')
   })

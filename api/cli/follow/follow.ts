@@ -81,7 +81,7 @@ async function driveEnd(
       begun = true
       if (!(await begin(backend)).driving) return { end: 'interrupted' }
     } else if (news.kind === 'drive' && news.end) return news.end
-    else if (news.kind === 'text' || news.kind === 'output') order.text(news)
+    else if (news.kind === 'text' || (news.kind === 'output' && news.soFar === undefined)) order.text(news)
     else if (news.kind === 'dropped') watch.onText(watch.runId, '\n[…]\n')
   }
   throw new Error('the live stream ended')

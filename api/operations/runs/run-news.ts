@@ -21,7 +21,15 @@ const End = z.discriminatedUnion('end', [
 /** The messages of the live stream of a run, by kind. None is stored. */
 export const RUN_NEWS = {
   text: z.strictObject({ kind: z.literal('text'), ...piece }),
-  output: z.strictObject({ kind: z.literal('output'), ...piece }),
+  output: z.strictObject({
+    kind: z.literal('output'),
+    ...piece,
+    toolCallId: z.string(),
+    soFar: z.literal(true).exactOptional().meta({
+      description:
+        'The end of what a call of the present turn had written when the reader came, at most 20,000 characters; it replaces earlier pieces of the call',
+    }),
+  }),
   drive: z.strictObject({
     kind: z.literal('drive'),
     ...run,

@@ -5,8 +5,26 @@ const HIDDEN =
 
 const named = (c: string): string => `‹U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}›`
 
-/** A text with every invisible or space-like character replaced by its code, such as ‹U+200B›. */
-export const visible = (text: string): string => text.replace(HIDDEN, named)
+/** The scripts whose words contain joiners (Unicode 17, 23.2 and the chapters of the scripts). */
+const JOINING = ['Arabic', 'Syriac', 'Mongolian', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil']
+  .concat(['Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar'])
+  .map((script) => `\\p{Script=${script}}`)
+  .join('')
+
+/** Invisible characters with a meaning at their place: joiners within words, and the parts of emoji. */
+const ORDINARY = [
+  `(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`,
+  '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
+  '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
+  '(?<=\\p{Extended_Pictographic}\\ufe0f?|\\p{Emoji_Modifier})\\u200d(?=\\p{Extended_Pictographic})',
+].join('|')
+const UNEXPECTED = new RegExp(`(?!${ORDINARY})(?:${HIDDEN.source})`, 'gu')
+
+/**
+ * A text with every invisible or space-like character replaced by its code, such as ‹U+200B›. Joiners in words of scripts
+ * that need them, and within emoji, stay; characters that change the text direction never do.
+ */
+export const visible = (text: string): string => text.replace(UNEXPECTED, named)
 
 /** A longer run could push the text after it out of sight. */
 const WIDE = /[ \t]{80,}/g
@@ -14,7 +32,7 @@ const WIDE = /[ \t]{80,}/g
 const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|‹`, 'gu')
 
 /**
- * {@link visible} for a text that a person must approve. Also replaces the mark ‹, so that text cannot imitate keepup's
+ * {@link visible} for a text that a person must approve. Also replaces joiners, and the mark ‹, so that text cannot imitate keepup's
  * marks, and long runs of spaces or tabs by their count.
  */
 export const unmistakable = (text: string): string =>

@@ -1,7 +1,16 @@
-import type { LiveFeed } from '../../../domain/ports/index.ts'
+import type { LiveFeed, LivePiece } from '../../../domain/ports/index.ts'
 import type { RunNews } from '../../operations/runs/run-news.ts'
 
 const MAX_WAITING = 2000
+/** The most characters of a call's output, and the most calls of an agent, that the hub keeps for readers who come later. */
+const MAX_OUTPUT = 20_000
+const MAX_CALLS = 16
+
+/** The output of an agent's calls of one turn, by call id. */
+interface Outputs {
+  readonly turn: number
+  readonly byCall: Map<string, string>
+}
 
 /**
  * The ephemeral half of RuntimeEventBus. Recorded events come from the log's subscriptions. Passes news to the
@@ -9,14 +18,32 @@ const MAX_WAITING = 2000
  */
 export class LiveHub implements LiveFeed {
   readonly #listeners = new Map<string, Set<Listener>>()
+  /** By run and agent, while the run is driven. */
+  readonly #outputs = new Map<string, Map<string, Outputs>>()
 
   publish(news: RunNews | Parameters<LiveFeed['publish']>[0]): void {
+    if (news.kind === 'output') this.#keep(news)
+    if (news.kind === 'drive' && news.end !== null) this.#outputs.delete(news.runId)
     for (const listener of this.#listeners.get(news.runId) ?? []) listener.push(news)
   }
 
-  /** News of a run from the call on, until the signal aborts. Listening begins at the call, not at the first read. */
+  #keep({ runId, agentId, turn, toolCallId, text }: Extract<LivePiece, { kind: 'output' }>): void {
+    const ofRun = this.#outputs.get(runId) ?? new Map<string, Outputs>()
+    this.#outputs.set(runId, ofRun)
+    const before = ofRun.get(agentId)
+    const outputs = before?.turn === turn ? before : { turn, byCall: new Map<string, string>() }
+    ofRun.set(agentId, outputs)
+    const { byCall } = outputs
+    byCall.set(toolCallId, ((byCall.get(toolCallId) ?? '') + text).slice(-MAX_OUTPUT))
+    if (byCall.size > MAX_CALLS) byCall.delete(byCall.keys().next().value as string)
+  }
+
+  /** News of a run from the call on, and before it the last output of calls of the present turn, until the signal aborts. Listening begins at the call, not at the first read. */
   listen(runId: string, signal: AbortSignal): AsyncIterableIterator<RunNews> {
     const listener = new Listener(runId)
+    for (const [agentId, { turn, byCall }] of this.#outputs.get(runId) ?? [])
+      for (const [toolCallId, text] of byCall)
+        listener.push({ kind: 'output', runId, agentId, turn, toolCallId, text, soFar: true })
     const of = this.#listeners.get(runId) ?? new Set()
     this.#listeners.set(runId, of.add(listener))
     const leave = () => {

@@ -9,12 +9,16 @@ export type ToHub =
   | { readonly kind: 'alive' }
   | { readonly kind: 'bye' }
 
-/** Text that a model generates at present, or the start or end of a drive. Never stored. */
+/** Text that a model generates at present, output of a running call, or the start or end of a drive. Never stored. */
 export interface News {
   readonly kind: 'text' | 'output' | 'drive' | 'dropped'
   readonly runId: string
   readonly agentId?: string
   readonly turn?: number
+  /** Of output: the call. */
+  readonly toolCallId?: string
+  /** Of output: true: it replaces earlier pieces of the call. */
+  readonly soFar?: true
   readonly text?: string
   readonly driving?: boolean
 }

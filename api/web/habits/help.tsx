@@ -4,6 +4,7 @@ type Lines = readonly (readonly [keys: string, what: string])[]
 
 const EVERYWHERE: Lines = [
   ['Ctrl K', 'find a screen, a run, a time zone'],
+  ['Ctrl P', 'print the whole run or list, not only what is in view'],
   ['?', 'this help'],
   ['y', 'copy this view as a command, as curl or as a link'],
   ['/', 'look for a text in runs'],

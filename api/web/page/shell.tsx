@@ -7,8 +7,10 @@ import { Help } from '../habits/help.tsx'
 import { Palette } from '../habits/palette.tsx'
 import { nextZone, zoneName } from '../habits/time-zone.ts'
 import { Menu } from '../parts/menu.tsx'
+import { printPage } from '../parts/printing.ts'
 import { useKeys } from './keyboard-shortcuts.ts'
 import { Navigation } from './navigation.tsx'
+import { noticesRefused, toggleNotices, wantsNotices } from './notices.ts'
 import { go, path } from './router.ts'
 import { nextTheme, theme } from './theme.ts'
 
@@ -27,9 +29,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
   useKeys({ '?': () => setOpen('help'), y: () => setOpen('copy') })
   useLayoutEffect(() => {
     const hear = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      const act = { k: () => setOpen('palette'), p: printPage }[event.key.toLowerCase()]
+      if (act === undefined) return
       event.preventDefault()
-      setOpen('palette')
+      void act()
     }
     addEventListener('keydown', hear)
     return () => removeEventListener('keydown', hear)
@@ -57,6 +61,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <button type="button" class="plain" onClick={() => setOpen('help')} aria-keyshortcuts="?">
             Help
           </button>
+          <button type="button" class="plain" onClick={() => void printPage()} aria-keyshortcuts="Control+P">
+            Print
+          </button>
+          <NoticesButton />
           <button type="button" class="plain" onClick={nextZone} aria-label={`Times: ${zoneName()}. Change it`}>
             Times: {zoneName()}
           </button>
@@ -75,6 +83,22 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {open === 'help' && <Help onClose={close} />}
       {open === 'copy' && <CopyAs onClose={close} />}
     </>
+  )
+}
+
+/** Turns the browser's notices of new questions on and off. */
+function NoticesButton() {
+  const [refused, setRefused] = useState('')
+  const state = wantsNotices.value ? 'on' : 'off'
+  return (
+    <button
+      type="button"
+      class="plain"
+      aria-label={`Notices of questions: ${state}. Change it`}
+      onClick={() => void toggleNotices().then(() => setRefused(noticesRefused()))}
+    >
+      {refused === '' ? `Notices of questions: ${state}` : `Notices: ${refused}`}
+    </button>
   )
 }
 

@@ -9,12 +9,14 @@ const MOST = 100
 const title = signal('')
 
 /**
- * Keeps the window's title up to date. The title shows the number of open questions, so a background tab shows it too.
+ * Keeps the window's title and icon up to date. Both show that a person is needed, so a background tab shows it too.
  */
 export function followTitle(): void {
   effect(() => {
     const asks = waitingForPeople.value > 0 ? `(${waitingForPeople.value}) ` : ''
     document.title = `${asks}${title.value === '' ? '' : `${title.value} · `}keepup`
+    const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
+    if (icon !== null) icon.href = asks === '' ? '/icon.svg' : '/icon-asks.svg'
   })
 }
 

@@ -35,10 +35,11 @@ async function look(): Promise<void> {
         ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
       }),
     )
-    waitingAsks.value = [...asked, ...doubts, ...questions]
+    const asks = [...asked, ...doubts, ...questions]
+    if (asks.some(({ runId }) => !taskOf.value.has(runId))) await lookUpTasks()
+    waitingAsks.value = asks
     isMore.value = next !== null
     waitingFault.value = ''
-    if (waitingAsks.value.some(({ runId }) => !taskOf.value.has(runId))) await lookUpTasks()
   } catch (error) {
     waitingFault.value = errorText(error)
   }

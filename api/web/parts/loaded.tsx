@@ -10,7 +10,7 @@ export type Loading<T> = { readonly value: T } | { readonly fault: string } | nu
  * new round of the same key keeps the previous answer until the next one arrives. A failed request is repeated when the
  * event stream reconnects.
  */
-export function useLoaded<T>(key: string, ask: () => Promise<T>, round = 0): Loading<T> {
+export function useLoaded<T>(key: string, ask: () => Promise<T>, round: number | string = 0): Loading<T> {
   const [found, setFound] = useState<{ key: string; loading: Loading<T> }>({ key: '', loading: null })
   const [tries, setTries] = useState(0)
   const failed = found.loading !== null && 'fault' in found.loading

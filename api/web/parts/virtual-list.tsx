@@ -7,6 +7,7 @@ import {
 } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { MOST_PRINTED, printing } from './printing.ts'
 
 type Options = VirtualizerOptions<HTMLElement, HTMLElement>
 
@@ -24,8 +25,31 @@ export interface VirtualListProps {
   readonly onRange?: (first: number, last: number) => void
 }
 
-/** A list of any length. The DOM contains only the visible rows. */
-export function VirtualList({ count, rowHeight, measured = false, label, at, row, onRange }: VirtualListProps) {
+/** A list of any length. The DOM contains only the visible rows, except while the page is printed. */
+export const VirtualList = (props: VirtualListProps) =>
+  printing.value ? <PrintedList {...props} /> : <ScrolledList {...props} />
+
+function PrintedList({ count, label, row, onRange }: VirtualListProps) {
+  const printed = Math.min(count, MOST_PRINTED)
+  useEffect(() => onRange?.(0, printed - 1), [printed])
+  return (
+    <section class="virtual" aria-label={label}>
+      {Array.from({ length: printed }, (_, index) => (
+        <div key={index} class="printed-row">
+          {row(index)}
+        </div>
+      ))}
+      {printed < count && (
+        <p class="quiet">
+          Only the first {printed.toLocaleString('en')} of {count.toLocaleString('en')} rows are printed; an export has
+          all.
+        </p>
+      )}
+    </section>
+  )
+}
+
+function ScrolledList({ count, rowHeight, measured = false, label, at, row, onRange }: VirtualListProps) {
   const box = useRef<HTMLElement>(null)
   const [, again] = useReducer((n: number) => n + 1, 0)
   const options: Options = {

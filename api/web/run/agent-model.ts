@@ -7,6 +7,8 @@ import { EventCache, type ReadEvents } from './event-cache.ts'
 import { Outline } from './outline.ts'
 
 const PART = 50_000
+/** The most characters of a running call's output. Its end will contain the whole. */
+const MOST_OUTPUT = 20_000
 
 /** An agent on the page: its outline, the loaded events, and the text that its model is generating. */
 export class AgentModel {
@@ -19,6 +21,8 @@ export class AgentModel {
   readonly inherited = signal<{ agentId: string; revision: number; step: number } | null>(null)
   /** The text of an unrecorded model answer, and its turn. */
   readonly writing = signal<{ readonly turn: number; readonly text: string } | null>(null)
+  /** The last output of running calls, by call id. */
+  readonly outputs = signal<ReadonlyMap<string, string>>(new Map())
   #reading: Promise<void> | null = null
   #again = false
 
@@ -58,10 +62,17 @@ export class AgentModel {
     this.outline.add({ from: revision, inherited: null, names: [type], ...columns })
     this.length.value = this.outline.length
     if (type === 'model_call_end' || type === 'error' || type === 'model_call_start') this.writing.value = null
+    // A turn begins when all calls of the previous one have ended.
+    if (type === 'turn_start' && this.outputs.value.size > 0) this.outputs.value = new Map()
   }
 
-  hearNews({ kind, agentId, turn = 0, text = '' }: News): void {
-    if (kind !== 'text' || agentId !== this.agentId) return
+  hearNews({ kind, agentId, turn = 0, toolCallId, soFar, text = '' }: News): void {
+    if (agentId !== this.agentId) return
+    if (kind === 'output' && toolCallId !== undefined) {
+      const output = (soFar ? '' : (this.outputs.value.get(toolCallId) ?? '')) + text
+      this.outputs.value = new Map([...this.outputs.value, [toolCallId, output.slice(-MOST_OUTPUT)]])
+    }
+    if (kind !== 'text') return
     const before = this.writing.value
     this.writing.value = { turn, text: (before?.turn === turn ? before.text : '') + text }
   }

@@ -22,11 +22,16 @@ export interface CallRow {
   child: number | null
 }
 
-/** Any other event of the conversation. */
+/** Any other event of the conversation, or consecutive batches of an external agent's events. */
 export interface PlainRow {
   readonly kind: 'event'
   readonly revision: number
+  /** The revisions of the further batches. */
+  readonly more: number[]
 }
+
+/** The most batches in one row. An agent that streams its text fills a batch every 50 ms. */
+const MOST_BATCHES = 40
 
 export type ConversationRow = TurnRow | CallRow | PlainRow
 
@@ -83,6 +88,8 @@ export class Conversation {
   readonly #calls = new Map<string, number>()
   #turn: TurnRow | null = null
   #turnAt = -1
+  /** True: the last row of plain events contains batches of an external agent. */
+  #endsWithBatch = false
 
   /** `call`: the call's index within its turn. Negative: the event belongs to no call. */
   add(type: string, revision: number, turn: number, call: number): void {
@@ -107,7 +114,15 @@ export class Conversation {
       return index
     }
     if (call >= 0 && CALL.has(type)) return this.#addToCall(type, revision, `${turn}.${call}`)
-    return OTHERS.has(type) ? this.rows.push({ kind: 'event', revision }) - 1 : null
+    if (!OTHERS.has(type)) return null
+    const isBatch = type === 'agent_events'
+    const last = this.rows.at(-1)
+    if (isBatch && this.#endsWithBatch && last?.kind === 'event' && last.more.length < MOST_BATCHES - 1) {
+      last.more.push(revision)
+      return this.rows.length - 1
+    }
+    this.#endsWithBatch = isBatch
+    return this.rows.push({ kind: 'event', revision, more: [] }) - 1
   }
 
   #begin(revision: number, turn: number): number {
@@ -138,7 +153,7 @@ export class Conversation {
 export function revisionsOf(row: ConversationRow): number[] {
   const all =
     row.kind === 'event'
-      ? [row.revision]
+      ? [row.revision, ...row.more]
       : row.kind === 'turn'
         ? [row.asked, row.answered]
         : [row.start, row.end, row.question, row.decision, row.child]

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { errorText } from '../client/api.ts'
+import { printing, setLoading } from '../parts/printing.ts'
 
 const PAGE = 50
 const MOST = 80
@@ -49,7 +50,8 @@ export class EventCache {
   want(part: string, revisions: readonly number[]): void {
     const missing = revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))
     this.#wanted.set(part, [...new Set(missing)])
-    if (missing.length === 0) return
+    if (missing.length === 0) return this.#report()
+    setLoading(this, true)
     for (const page of missing) this.#failed.delete(page)
     clearTimeout(this.#timer)
     this.#timer = window.setTimeout(() => this.#load(), PATIENCE)
@@ -90,13 +92,19 @@ export class EventCache {
     } finally {
       this.#asked.delete(page)
       this.#load()
+      this.#report()
     }
+  }
+
+  #report(): void {
+    const isOpen = [...this.#wanted.values()].some((pages) => pages.some((page) => !this.#failed.has(page)))
+    setLoading(this, this.#asked.size > 0 || isOpen)
   }
 
   #keep(page: number, events: Map<number, EventView>): void {
     this.#pages.delete(page)
     this.#pages.set(page, events)
-    if (this.#pages.size > MOST) this.#pages.delete(this.#pages.keys().next().value as number)
+    if (this.#pages.size > MOST && !printing.peek()) this.#pages.delete(this.#pages.keys().next().value as number)
     this.version.value++
   }
 }

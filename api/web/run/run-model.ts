@@ -5,12 +5,17 @@ import type { EventView } from '../../operations/events/schemas.ts'
 import type { RunDetail, RunTree } from '../../operations/runs/schemas.ts'
 import { api, errorText } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
+import { short } from '../parts/format.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { AgentModel } from './agent-model.ts'
 import { type States, statesOf, type Trees, treesOf } from './states-at-position.ts'
 
 export type Detail = z.infer<typeof RunDetail>
 export type TreeNode = RunTree['agents'][number]
+
+/** A name for people: the role or the kind of the agent. */
+export const agentName = ({ role, backend, depth, agentId }: TreeNode): string =>
+  role ?? backend ?? (depth === 0 ? 'root agent' : short(agentId))
 
 const PAUSE = 250
 

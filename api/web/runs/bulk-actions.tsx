@@ -108,7 +108,7 @@ export function BulkActions({ runs, onChoose }: BulkActionsProps) {
               Export
             </button>
           )}
-          {runs.length === 2 && (
+          {rights?.has('bodies.read') && runs.length === 2 && (
             <button type="button" onClick={() => go(`/compare?a=${runs[1]!.runId}&b=${runs[0]!.runId}`)}>
               Compare
             </button>

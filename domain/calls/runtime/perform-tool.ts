@@ -74,7 +74,9 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
 
   const { runId, agentId, turn = 0 } = caller
   const output = env.secrets.stream()
-  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'output', text })
+  const publish = (text: string) => {
+    if (text !== '') ports.feed.publish({ runId, agentId, turn, kind: 'output', toolCallId: call.id, text })
+  }
   const context = (own: AbortSignal): ToolContext => ({
     runId,
     agentId,

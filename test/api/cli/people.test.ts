@@ -135,6 +135,14 @@ describe('what people are told', { timeout: 120_000 }, () => {
       const { out } = await folder.look('runs', 'list', '--status', status)
       expect(out).toMatch(new RegExp(`^${idIn(err)} +cancelled `, 'm'))
     }
+    expect((await folder.look('runs', 'list', '--error', 'CANCELLED')).out).toContain(idIn(err))
+    expect((await folder.look('runs', 'list', '--error', 'MODEL_FAILED')).out).not.toContain(idIn(err))
+    expect((await folder.look('runs', 'list', '--waiting', 'people')).out).not.toContain(idIn(err))
+    const both = await folder.look('runs', 'list', '--status', 'cancelled', '--error', 'MODEL_FAILED')
+    expect([both.code, both.err]).toEqual([
+      2,
+      expect.stringContaining('give only one of --status cancelled and --error'),
+    ])
     const [{ status }] = JSON.parse((await folder.look('-o', 'json', 'runs', 'list', '--status', 'cancelled')).out)
     expect(status).toBe('failed')
   })

@@ -223,4 +223,28 @@ describe('the live stream', () => {
       kinds.set(item.kind, (kinds.get(item.kind) ?? 0) + (item.kind === 'dropped' ? item.pieces : 1))
     expect(Object.fromEntries(kinds)).toEqual({ text: 2000, drive: 1, dropped: 3000 })
   })
+
+  it('gives a late listener the end of the output of the present turn, while the run is driven', async () => {
+    const live = new LiveHub()
+    const output = (turn: number, toolCallId: string, text: string) =>
+      live.publish({ kind: 'output', runId: 'r', agentId: 'r', turn, toolCallId, text })
+    const heard = async () => {
+      const over = new AbortController()
+      const news = live.listen('r', over.signal)
+      over.abort()
+      return (await Array.fromAsync(news)).map((item) =>
+        item.kind === 'output' ? [item.toolCallId, item.text, item.soFar] : [],
+      )
+    }
+    output(1, 'a', 'of the turn before')
+    output(2, 'b', 'one ')
+    output(2, 'b', 'two')
+    output(2, 'c', 'x'.repeat(30_000))
+    expect(await heard()).toEqual([
+      ['b', 'one two', true],
+      ['c', 'x'.repeat(20_000), true],
+    ])
+    live.publish({ kind: 'drive', runId: 'r', driving: false, end: { end: 'done' } })
+    expect(await heard()).toEqual([])
+  })
 })

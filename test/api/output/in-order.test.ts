@@ -10,7 +10,7 @@ const told = () => {
     order.event({ type, turn, agentId } as EventView)
   }
   const piece = (kind: 'text' | 'output', turn: number, text: string, agentId = 'a') =>
-    order.text({ kind, runId: 'a', agentId, turn, text })
+    order.text({ kind, runId: 'a', agentId, turn, text, toolCallId: 'c' } as Parameters<typeof order.text>[0])
   return { shown, order, event, piece }
 }
 

@@ -16,7 +16,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
  * `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
  * `broken`: one that fails, `story`: it writes, runs, mends, reads and searches, `linger`: one that ignores
- * signal. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
+ * signal, `narrate`: one that writes a line, and another one after {@link SIGN}. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
  * after turn, and is done when it is there.
  */
 export const SCRIPT: ScriptInput = {
@@ -131,6 +131,21 @@ export const SCRIPT: ScriptInput = {
           ],
         },
         done('it ended'),
+      ],
+    },
+    {
+      name: 'narrate',
+      when: { firstInputContains: 'narrate' },
+      turns: [
+        {
+          calls: [
+            {
+              tool: 'run_command',
+              arguments: { command: `echo first line; until [ -e ${SIGN} ]; do sleep 0.05; done; echo last line` },
+            },
+          ],
+        },
+        done('narrated'),
       ],
     },
     { name: 'stall', when: { firstInputContains: 'stall' }, turns: [{ delayMs: 600_000, text: 'late' }] },

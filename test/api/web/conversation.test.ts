@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ansiPieces } from '../../../api/web/parts/ansi.ts'
 import { shown } from '../../../api/web/parts/shown.ts'
 import { Conversation, revisionsOf } from '../../../api/web/run/conversation.ts'
+import { joinedTexts } from '../../../api/web/run/timeline/joined-texts.ts'
 
 const types = [
   ...['turn_start', 'model_call_start', 'model_call_end', 'tool_call_start', 'tool_call_end', 'child_delegated'],
@@ -53,7 +54,7 @@ describe('the rows of a conversation', () => {
 
   it('show the reported spans of an external agent', () => {
     const { rows } = conversationOf([{ type: 'spans_reported', turn: 0, call: -1 }])
-    expect(rows).toEqual([{ kind: 'event', revision: 0 }])
+    expect(rows).toEqual([{ kind: 'event', revision: 0, more: [] }])
   })
 
   it('show no answer of an earlier attempt while the model is asked again', () => {
@@ -107,5 +108,43 @@ describe('terminal output', () => {
       { text: 'green', style: 'ansi-bold ansi-green' },
       { text: ' b', style: '' },
     ])
+  })
+})
+
+describe('the events of an external agent', () => {
+  const rowsOf = (...types: string[]) => {
+    const conversation = new Conversation()
+    for (const [revision, type] of types.entries()) conversation.add(type, revision, 0, -1)
+    return conversation.rows.map(revisionsOf)
+  }
+
+  it('are one row as long as nothing else comes between their batches', () => {
+    const batch = 'agent_events'
+    expect(rowsOf('external_started', batch, batch, 'usage_reported', batch, 'permission_requested', batch)).toEqual([
+      [0],
+      [1, 2, 4],
+      [5],
+      [6],
+    ])
+  })
+
+  it('are more than one row if there are many batches', () => {
+    expect(rowsOf(...Array.from({ length: 90 }, () => 'agent_events')).map(({ length }) => length)).toEqual([
+      40, 40, 10,
+    ])
+  })
+
+  const text = (text: string, channel?: string) => ({ kind: 'TextOutput', text, ...(channel && { channel }) })
+
+  it('read as whole sentences where an agent streams pieces of words, and as paragraphs where messages end', () => {
+    const pieces = ['I loo', 'k at', ' the tests.', ' Then I', ' mend it.', 'Done now']
+    expect(joinedTexts(pieces.map((piece) => text(piece)))).toEqual([
+      text('I look at the tests. Then I mend it.\n\nDone now'),
+    ])
+  })
+
+  it('are not joined over another event or channel', () => {
+    const events = [text('a'), { kind: 'ToolCall' }, text('b'), text('c', 'thinking'), text('d', 'thinking')]
+    expect(joinedTexts(events)).toEqual([text('a'), { kind: 'ToolCall' }, text('b'), text('cd', 'thinking')])
   })
 })

@@ -1,6 +1,15 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunTree } from '../../../api/operations/runs/schemas.ts'
-import { barsOf, linksOf, partOn } from '../../../api/web/run/family/lanes.ts'
+import {
+  type Bar,
+  barsOf,
+  drawnBars,
+  drawnLinks,
+  linksByLane,
+  linksOf,
+  partOn,
+} from '../../../api/web/run/family/lanes.ts'
 import { unfolded } from '../../../api/web/run/tree/folds.ts'
 
 // The agents of a run as a tree and on one time axis.
@@ -52,6 +61,54 @@ describe('the bars of an agent', () => {
   })
 })
 
+describe('the drawn bars', () => {
+  /** Calls one after the other, by pauses and lengths in ms. */
+  const calls = (steps: readonly (readonly [pause: number, length: number])[]): readonly Bar[] => {
+    let at = 0
+    return steps.map(([pause, length], revision) => {
+      const from = at + pause
+      at = from + length
+      return { kind: 'model', from, to: at, revision }
+    })
+  }
+  const steps = fc.array(fc.tuple(fc.nat(50), fc.nat(50)), { minLength: 1, maxLength: 400 })
+
+  it('stand for every bar of the time once, cover it, and are few', () => {
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 20 }), fc.nat(300), (all, parts, from) => {
+        const bars = calls(all)
+        const view = { from, to: Math.max(from + 1, bars.at(-1)!.to!) }
+        const inside = bars.filter((bar) => bar.to! >= view.from && bar.from <= view.to)
+        const drawn = drawnBars(bars, view, parts)
+        expect(drawn.reduce((sum, { count }) => sum + count, 0)).toBe(inside.length)
+        expect(drawn.length).toBeLessThanOrEqual(2 * parts + 2)
+        for (const bar of inside) expect(drawn.some(({ from, to }) => from <= bar.from && to! >= bar.to!)).toBe(true)
+      }),
+    )
+  })
+
+  it('are the bars themselves where each one has room', () => {
+    const bars = calls([
+      [0, 40],
+      [10, 40],
+    ])
+    expect(drawnBars(bars, { from: 0, to: 90 }, 10)).toEqual(bars.map((bar) => ({ ...bar, count: 1 })))
+  })
+
+  it('keep an open bar and the kinds apart', () => {
+    const bars: readonly Bar[] = [
+      { kind: 'tool', from: 0, to: 1, revision: 0 },
+      { kind: 'model', from: 1, to: 2, revision: 1 },
+      { kind: 'tool', from: 2, to: null, revision: 2 },
+    ]
+    expect(drawnBars(bars, { from: 0, to: 1_000 }, 2).map(({ kind, to }) => [kind, to])).toEqual([
+      ['tool', 1],
+      ['model', 2],
+      ['tool', null],
+    ])
+  })
+})
+
 describe('the lines between agents', () => {
   const ended = { completedAt: '2026-01-01T00:00:05Z', status: 'completed' } as const
   const agents = [node('r', null), node('a', 'r', ended), node('b', 'r')]
@@ -70,5 +127,17 @@ describe('the lines between agents', () => {
 
   it('touch the lanes between the two agents only', () => {
     expect([0, 1, 2, 3].map((lane) => partOn({ from: 2, to: 0 }, lane))).toEqual(['down', 'across', 'up', null])
+  })
+
+  it('are on the lanes that they touch, and lines of one look and place are drawn as one', () => {
+    const at = (n: number) => ({ kind: 'message' as const, from: 0, to: 2, at: n, text: 'event' })
+    const lanes = linksByLane([at(0), at(1), at(90)], 4)
+    expect(lanes.map(({ length }) => length)).toEqual([3, 3, 3, 0])
+    const drawn = drawnLinks(lanes[2]!, { from: 0, to: 100 }, 10)
+    expect(drawn.map(({ part, arrives, at, count }) => [part, arrives, at, count])).toEqual([
+      ['up', true, 0, 2],
+      ['up', true, 90, 1],
+    ])
+    expect(drawnLinks(lanes[2]!, { from: 50, to: 100 }, 10).length).toBe(1)
   })
 })

@@ -12,7 +12,7 @@ import { OwnerError } from '../../../process/owner/backend.ts'
 import { pendingApprovals } from '../../ask/ask-person.ts'
 import { askLines, byWhom, isAgentGone, nextLines, parkedLines } from '../../ask/question-lines.ts'
 import type { Context } from '../../context.ts'
-import { EXIT } from '../../exit.ts'
+import { EXIT, UsageError } from '../../exit.ts'
 import { acceptedLines, noteLoss } from '../../output/loss-text.ts'
 import { listedAs, statusOf } from '../../output/run-status.ts'
 import { oneLine } from '../../output/text.ts'
@@ -24,6 +24,9 @@ const SHOWN = 100
 const PAGE = 500
 /** The statuses that the column STATUS shows. */
 const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering', 'interrupted'] as const
+
+/** `people`: an approval, a decision about an unknown outcome, or an input. */
+const WAITING = ['people', 'input', 'approval', 'doubt', 'pause', 'model'] as const
 
 type RunQueryInput = z.input<typeof RunQuery>
 
@@ -74,7 +77,10 @@ async function told(ctx: Context): Promise<(run: Run) => Run> {
 }
 
 interface ListOptions
-  extends Pick<RunQueryInput, 'role' | 'model' | 'over' | 'file' | 'person' | 'since' | 'until' | 'text'> {
+  extends Pick<
+    RunQueryInput,
+    'error' | 'waiting' | 'role' | 'model' | 'over' | 'file' | 'person' | 'since' | 'until' | 'text'
+  > {
   readonly status?: (typeof STATUSES)[number]
   readonly limit: number
 }
@@ -84,14 +90,16 @@ interface ListOptions
  * run.
  */
 function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
-  const { role, model, over, file, person, since, until, text } = o
+  const { error, waiting, role, model, over, file, person, since, until, text } = o
   const stored = o.status === 'interrupted' ? undefined : o.status
-  const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored }
-  return omitUndefined({ ...ended, role, model, over, file, person, since, until, text })
+  const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored, error }
+  return omitUndefined({ ...ended, waiting, role, model, over, file, person, since, until, text })
 }
 
 async function list(ctx: Context, options: ListOptions): Promise<number> {
   const { status, limit } = options
+  if (status === 'cancelled' && options.error !== undefined)
+    throw new UsageError('a cancelled run has the code CANCELLED; give only one of --status cancelled and --error')
   const client = await ctx.client('read').catch((error: unknown) => {
     if (error instanceof OwnerError && error.code === 'NOTHING_YET') return error
     throw error
@@ -257,6 +265,8 @@ export function runsCommands(program: Command, kit: Kit): void {
   alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
+    .option('--error <code>', 'that ended with this code, such as MODEL_FAILED')
+    .option('--waiting <for>', `that wait: ${WAITING.join(', ')}`, choice('--waiting', WAITING))
     .option('--role <name>', 'of this role')
     .option('--model <id>', 'that ask for this model')
     .option('--over <dollars>', 'that have cost more')

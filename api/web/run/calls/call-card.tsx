@@ -1,6 +1,7 @@
 import { isFailure } from '../../../cli/output/event-words.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
+import { AnsiText } from '../../parts/ansi-text.tsx'
 import { span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -65,8 +66,24 @@ export function CallCard({ row, runId, tree, agent, place, isCurrent, isOpen, on
           <Foreign text={failureText(ended)} most={2_000} />
         </pre>
       )}
+      {row.end === null && <LiveOutput text={agent.outputs.value.get(start?.toolCallId ?? '') ?? ''} />}
       {isOpen && <CallView {...{ runId, tree, agent, toolName, start, end }} child={get(row.child)} />}
     </article>
+  )
+}
+
+/** The lines that a running call shows below its own line. */
+const LINES = 12
+
+/** The last lines that a running call has written so far. */
+function LiveOutput({ text }: { text: string }) {
+  if (text === '') return null
+  const lines = text.trimEnd().split('\n')
+  return (
+    <section class="terminal live" aria-label="Output so far">
+      {lines.length > LINES && <p class="quiet">… the call's end will show the earlier lines</p>}
+      <AnsiText text={lines.slice(-LINES).join('\n')} />
+    </section>
   )
 }
 

@@ -10,6 +10,14 @@ export interface Bar {
   readonly revision: number
 }
 
+export const BAR_WORDS: Readonly<Record<Bar['kind'], string>> = {
+  model: 'model call',
+  tool: 'tool call',
+  approval: 'waits for an approval',
+  pause: 'paused',
+  children: 'waits for its agents',
+}
+
 /** A line between two lanes, by their places in the list of agents. */
 export interface Link {
   readonly kind: 'delegation' | 'end' | 'message'
@@ -77,6 +85,76 @@ export function linksOf(agents: RunTree['agents'], messages: readonly Message[])
   return [...families, ...sent].sort((a, b) => a.at - b.at)
 }
 type Message = Pick<MessageView, 'from' | 'to' | 'receivedBy' | 'timestamp' | 'type' | 'topic'>
+
+/** A span of time in ms since the epoch. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** A bar as it is drawn. `count`: the number of bars that it stands for; their times are between `from` and `to`. */
+export interface DrawnBar extends Bar {
+  readonly count: number
+}
+
+/**
+ * The bars in a span of time. Bars of one kind that together take less than one of `parts` equal parts of the span are
+ * drawn as one, so the number of drawn bars is bounded however many there are. `bars` of one kind ascend by time.
+ */
+export function drawnBars(bars: readonly Bar[], { from, to }: Span, parts: number): readonly DrawnBar[] {
+  const part = (to - from) / parts
+  const drawn: DrawnBar[] = []
+  const lastOf = new Map<Bar['kind'], number>()
+  for (const bar of bars) {
+    const end = bar.to ?? Number.POSITIVE_INFINITY
+    if (end < from || bar.from > to) continue
+    const at = lastOf.get(bar.kind) ?? -1
+    const last = drawn[at]
+    if (last !== undefined && Math.max(end, last.to ?? Number.POSITIVE_INFINITY) - last.from < part)
+      drawn[at] = { ...last, to: Math.max(end, last.to!), count: last.count + 1 }
+    else lastOf.set(bar.kind, drawn.push({ ...bar, count: 1 }) - 1)
+  }
+  return drawn
+}
+
+/** A link on one lane. */
+export interface LaneLink {
+  readonly kind: Link['kind']
+  readonly part: 'up' | 'down' | 'across'
+  readonly arrives: boolean
+  readonly at: number
+  readonly text: string
+}
+
+/** The links that touch each lane. */
+export function linksByLane(links: readonly Link[], lanes: number): readonly (readonly LaneLink[])[] {
+  const found = Array.from({ length: lanes }, (): LaneLink[] => [])
+  for (const { from, to, kind, at, text } of links) {
+    for (let lane = Math.min(from, to); lane <= Math.max(from, to); lane++) {
+      const part = partOn({ from, to }, lane)
+      if (part !== null) found[lane]?.push({ kind, part, arrives: lane === to, at, text })
+    }
+  }
+  return found
+}
+
+/** A link as it is drawn. `count`: the number of links that it stands for. */
+export interface DrawnLink extends LaneLink {
+  readonly count: number
+}
+
+/** The links of a lane in a span of time. Links that look the same in one of `parts` equal parts are drawn as one. */
+export function drawnLinks(links: readonly LaneLink[], { from, to }: Span, parts: number): readonly DrawnLink[] {
+  const drawn = new Map<string, DrawnLink>()
+  for (const link of links) {
+    if (link.at < from || link.at > to) continue
+    const place = Math.floor((parts * (link.at - from)) / (to - from))
+    const key = `${place} ${link.kind} ${link.part} ${link.arrives}`
+    const before = drawn.get(key)
+    drawn.set(key, before === undefined ? { ...link, count: 1 } : { ...before, count: before.count + 1 })
+  }
+  return [...drawn.values()]
+}
 
 /** The part of a link on one lane: from its middle up or down, or across the whole lane. Null: the link does not touch it. */
 export function partOn({ from, to }: Pick<Link, 'from' | 'to'>, lane: number): 'up' | 'down' | 'across' | null {

@@ -13,12 +13,14 @@ interface CardProps {
   readonly revision: number
   /** Absent: still loading. */
   readonly event: EventView | undefined
+  /** Further batches of an external agent's events, which the card shows together with the first one. */
+  readonly more: readonly (EventView | undefined)[]
   readonly state: 'future' | 'current' | ''
   readonly onChoose: () => void
 }
 
 /** An event in the conversation view that belongs to no turn and no call. */
-export function FeedCard({ type, revision, event, state, onChoose }: CardProps) {
+export function FeedCard({ type, revision, event, more, state, onChoose }: CardProps) {
   return (
     <article class={`card ${toneOf(type, event)} ${state}`} aria-current={state === 'current' || undefined}>
       <header>
@@ -29,9 +31,17 @@ export function FeedCard({ type, revision, event, state, onChoose }: CardProps) 
         {event !== undefined && <span class="quiet">{clock(Date.parse(event.timestamp))}</span>}
         {event !== undefined && <span class="quiet">{figuresOf(event)}</span>}
       </header>
-      {event === undefined ? <p class="quiet">…</p> : <Body event={event} />}
+      {event === undefined ? <p class="quiet">…</p> : <Body event={event} more={more} />}
     </article>
   )
+}
+
+/** The events of a further batch. A batch that cannot be shown says so. */
+function eventsOf(event: EventView | undefined): readonly unknown[] {
+  if (event === undefined) return []
+  if (event.altered) return [{ kind: 'Error', message: 'altered: the stored body is not the one that was sealed' }]
+  if (event.type !== 'agent_events' || event.payload === null) return [{ kind: 'Status', message: 'erased' }]
+  return event.payload.events
 }
 
 function titleOf(type: string, event: EventView | undefined): string {
@@ -49,7 +59,7 @@ function figuresOf({ payload, cut }: EventView): string {
   return figures.filter((one) => one !== '').join(' · ')
 }
 
-function Body({ event }: { event: EventView }) {
+function Body({ event, more }: { event: EventView; more: CardProps['more'] }) {
   const { type, payload } = event
   if (event.altered) return <p class="bad">altered: the stored body is not the one that was sealed</p>
   if (payload === null) return <p class="quiet">erased</p>
@@ -59,7 +69,7 @@ function Body({ event }: { event: EventView }) {
     case 'completion':
       return <Markdown text={payload.summary} />
     case 'agent_events':
-      return <OtherAgentEvents events={payload.events} />
+      return <OtherAgentEvents events={[...payload.events, ...more.flatMap(eventsOf)]} />
     case 'spans_reported':
       return <ReportedSpans spans={payload.spans} />
     default:

@@ -63,6 +63,7 @@ export function ConversationFeed({ runId, tree, agent, place }: FeedProps) {
             type={outline.types[revision]!}
             revision={revision}
             event={events.get(revision)}
+            more={row.more.map((one) => events.get(one))}
             state={revision > place ? 'future' : isCurrent ? 'current' : ''}
             onChoose={() => goTo(revision)}
           />

@@ -4,13 +4,14 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import { objectMembers, textOrEmpty } from '../calls/call-text.ts'
+import { joinedTexts } from './joined-texts.ts'
 
 /** The most characters of a result. The detail pane shows all of it. */
 const RESULT = 2_000
 
-/** One batch of an external agent's events: text as Markdown, a call with its result on one line, the rest as JSON. */
+/** Consecutive events of an external agent: joined text as Markdown, a call with its result on one line, the rest as JSON. */
 export function OtherAgentEvents({ events }: { events: readonly unknown[] }) {
-  const all = events.map(objectMembers)
+  const all = joinedTexts(events.map(objectMembers))
   const idOf = (event: (typeof all)[number]) => textOrEmpty(objectMembers(event.data).id)
   // A call without an id matches no result.
   const called = new Set(all.filter((event) => event.kind === 'ToolCall' && idOf(event) !== '').map(idOf))

@@ -3,9 +3,9 @@ import { agentStatus } from '../../../cli/output/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
 import { jump } from '../../page/router.ts'
-import { short, span } from '../../parts/format.ts'
+import { span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
-import type { TreeNode } from '../run-model.ts'
+import { agentName, type TreeNode } from '../run-model.ts'
 import { BudgetBars } from './budget-bars.tsx'
 
 interface AgentButtonProps {
@@ -17,7 +17,7 @@ interface AgentButtonProps {
 
 /** An agent of a run: its role and task, and either its status at the position or its present status, cost, time and budget. */
 export function AgentButton({ node, then, chosen }: AgentButtonProps) {
-  const { agentId, depth, role, task, backend, ungoverned, waiting, own, total } = node
+  const { agentId, depth, task, backend, ungoverned, waiting, own, total } = node
   const asks =
     then === null && waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
   const money =
@@ -33,7 +33,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
       onClick={() => jump({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
     >
       <span>
-        <bdi>{shown(role ?? backend ?? short(agentId))}</bdi> {asks && <span class="badge">asks</span>}{' '}
+        <bdi>{shown(agentName(node))}</bdi> {asks && <span class="badge">asks</span>}{' '}
         {ungoverned && <span class="badge">ungoverned</span>}
         {ungoverned && backend !== OTLP && own.toolCalls > 0 && (
           <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>
