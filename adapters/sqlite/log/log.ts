@@ -22,12 +22,9 @@ import type { WriterThread } from './writer-thread.ts'
  * more cheaply than single events, so a subscription gathers the events of pending appends. It does not wait if no
  * append is pending, or if it is so far behind that it reads from the file.
  */
-const GATHERED = 64
-/**
- * The number of answers at which a gathering subscription returns its page. Subscribers would otherwise lag far behind
- * slow appends.
- */
-const GATHERED_ANSWERS = 8
+const GATHERED = 256
+/** The longest time for which a subscription gathers, in ms. Subscribers would otherwise lag far behind slow appends. */
+const GATHERED_MS = 50
 
 /** How often a reader in another process checks for new events, in ms. */
 const LOOK_EVERY = 50
@@ -159,22 +156,34 @@ export class SqliteLog implements EventLog {
 
   async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.#start(after)
-    let answers = 0
-    while (!signal.aborted) {
-      const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
-      const limit = Number.MAX_SAFE_INTEGER
-      const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
-      const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
-      const small = fresh !== null && fresh.length < GATHERED && answers < GATHERED_ANSWERS
-      if (page.length === 0 || (small && this.#owner?.writer.busy)) {
-        if (page.length > 0) answers++
-        await this.#change(seen, signal)
-      } else {
-        answers = 0
+    let since: number | null = null
+    const follower = this.#tail?.follow(next)
+    try {
+      while (!signal.aborted) {
+        const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
+        const count = this.#ask(() => this.#tail?.count(next) ?? null)
+        if (count !== null && count > 0 && count < GATHERED && this.#owner?.writer.busy) {
+          since ??= performance.now()
+          if (performance.now() - since < GATHERED_MS) {
+            await this.#change(seen, signal)
+            continue
+          }
+        }
+        const limit = Number.MAX_SAFE_INTEGER
+        const fresh = count === null ? null : this.#tail?.from(next)
+        const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
+        if (page.length === 0) {
+          await this.#change(seen, signal)
+          continue
+        }
+        since = null
         next = page[page.length - 1]!.position + 1
+        if (follower !== undefined) follower.next = next
         yield page
         await yieldToEventLoop()
       }
+    } finally {
+      if (follower !== undefined) this.#tail?.unfollow(follower)
     }
   }
 
