@@ -20,7 +20,7 @@ export interface DigestView<State extends object> {
   readonly fleeting?: ReadonlySet<keyof State>
 }
 
-/** The longest text of a member that a digest covers as it is, in UTF-16 code units. It covers longer texts by their hash. */
+/** A digest covers texts of members up to this length verbatim, and longer ones by their hash. UTF-16 code units. */
 const LONGEST_TEXT = 1024
 
 /** Computes the digests of one kind of state. Parts of a state are immutable, because their texts are cached. */
