@@ -23,8 +23,12 @@ import type { WriterThread } from './writer-thread.ts'
  * append is pending, or if it is so far behind that it reads from the file.
  */
 const GATHERED = 256
-/** The longest time for which a subscription gathers, in ms. Subscribers would otherwise lag far behind slow appends. */
+/**
+ * A gathering subscription returns its page after this time, in ms, and this number of answers. Subscribers would
+ * otherwise lag far behind slow appends.
+ */
 const GATHERED_MS = 50
+const GATHERED_ANSWERS = 8
 
 /** How often a reader in another process checks for new events, in ms. */
 const LOOK_EVERY = 50
@@ -157,6 +161,7 @@ export class SqliteLog implements EventLog {
   async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.#start(after)
     let since: number | null = null
+    let answers = 0
     const follower = this.#tail?.follow(next)
     try {
       while (!signal.aborted) {
@@ -164,7 +169,7 @@ export class SqliteLog implements EventLog {
         const count = this.#ask(() => this.#tail?.count(next) ?? null)
         if (count !== null && count > 0 && count < GATHERED && this.#owner?.writer.busy) {
           since ??= performance.now()
-          if (performance.now() - since < GATHERED_MS) {
+          if (answers++ < GATHERED_ANSWERS || performance.now() - since < GATHERED_MS) {
             await this.#change(seen, signal)
             continue
           }
@@ -177,6 +182,7 @@ export class SqliteLog implements EventLog {
           continue
         }
         since = null
+        answers = 0
         next = page[page.length - 1]!.position + 1
         if (follower !== undefined) follower.next = next
         yield page
