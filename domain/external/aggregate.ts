@@ -5,7 +5,7 @@ import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'
 import { decideExternal } from './decide.ts'
 import type { ExternalDraft } from './decision-builder.ts'
-import { EXTERNAL_FOLD, externalDigest } from './digest.ts'
+import { EXTERNAL_FOLD, earlierExternalDigest, externalDigest } from './digest.ts'
 import { erasing } from './erasing.ts'
 import type { ExternalEvent } from './events.ts'
 import { evolveExternal, REMEMBERED_REQUESTS } from './evolve.ts'
@@ -23,6 +23,7 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   decide: decideExternal,
   wakeAt: wakeExternalAt,
   digest: externalDigest,
+  earlierDigest: earlierExternalDigest,
   commands: (state) => state.commands,
   remembered: REMEMBERED_REQUESTS,
   reject: (code, message) => new CommandRejected(code, message),

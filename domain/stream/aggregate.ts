@@ -130,6 +130,8 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   wakeAt(state: State): number | null
   /** Hex SHA-256 over the fold's view of the state. */
   digest(state: State): string
+  /** The digest under an earlier fold; null: this program cannot compute digests of that fold. */
+  earlierDigest?(fold: number, state: State): string | null
   /** The command ids that the state remembers: those of the latest `remembered` requests. */
   commands(state: State): readonly string[]
   readonly remembered: number

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AGENT_FOLD, digestOf } from '../../domain/agent/state/digest.ts'
+import { AGENT_FOLD, digestOf, earlierDigest } from '../../domain/agent/state/digest.ts'
 import { type AgentState, BLANK } from '../../domain/agent/state/state.ts'
 import { property } from '../support/property.ts'
 
 /** The digest as the format says it, without a thought for its cost. */
-function plainly(state: AgentState): string {
+function plainly(state: AgentState, fold = AGENT_FOLD): string {
   const { spec: _spec, lastText: _lastText, hashSalt: _hashSalt, ...rest } = state
   const changed = Object.entries(rest).filter(
     ([name, value]) => sorted(value) !== sorted(BLANK[name as keyof typeof BLANK]),
   )
-  const view = Object.fromEntries(
-    changed.map(([name, value]) => [name, SHAPED[name]?.covered(value as never) ?? value]),
-  )
-  return createHash('sha256').update(`keepup-fold-${AGENT_FOLD}\n`).update(sorted(view)).digest('hex')
+  const members = changed
+    .map(([name, value]) => [name, sorted(SHAPED[name]?.covered(value as never) ?? value)] as const)
+    .map(([name, text]) => `"${name}":${fold > 1 && text.length > 1024 ? `#${sha256(text)}` : text}`)
+  return sha256(`keepup-fold-${fold}\n{${members.sort().join(',')}}`)
 }
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 function sorted(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -24,6 +26,8 @@ function sorted(value: unknown): string {
   return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`).join(',')}}`
 }
 
+/** Values whose text is about as long as the longest that a digest covers as it is. */
+const long = fc.integer({ min: 1_000, max: 1_040 }).map((length) => [{ text: 'x'.repeat(length) }])
 const json = fc.jsonValue({ maxDepth: 2 })
 const recorded = fc.record({ revision: fc.nat(), hash: fc.string({ maxLength: 4 }), text: fc.string() })
 const source = (one: { revision: number; hash: string } | null) =>
@@ -68,7 +72,7 @@ describe('the digest of a state', () => {
   test('is over its members in order of their names, whatever was hashed before it', () => {
     const names = fc.constantFrom(...(Object.keys(BLANK) as (keyof typeof BLANK)[]))
     const change = names.chain((name) =>
-      fc.tuple(fc.constant(name), SHAPED[name]?.made ?? fc.jsonValue({ maxDepth: 3 })),
+      fc.tuple(fc.constant(name), SHAPED[name]?.made ?? fc.oneof(fc.jsonValue({ maxDepth: 3 }), long)),
     )
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), (changes) => {
@@ -77,10 +81,18 @@ describe('the digest of a state', () => {
           // Frozen: parts of a state are shared between states and never changed in place.
           state = Object.freeze({ ...state, [name]: value } as AgentState)
           expect(digestOf(state)).toBe(plainly(state))
+          expect(earlierDigest(1, state)).toBe(plainly(state, 1))
         }
       }),
       property(300),
     )
+  })
+
+  test('covers a long member by its hash, and no other text looks like one', () => {
+    const digest = (commands: unknown) => digestOf({ ...BLANK, spec: {}, commands } as AgentState)
+    const text = JSON.stringify(['x'.repeat(2_000)])
+    expect(digest([`#${sha256(text)}`])).not.toBe(digest(JSON.parse(text)))
+    expect(digest(['x'.repeat(2_000)])).not.toBe(digest([`${'x'.repeat(1_999)}y`]))
   })
 
   test('omits members that have their initial value, so that a new one leaves older digests valid', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { agentStateAt } from '../../domain/agent/runtime/history/replay.ts'
 import { agentSnapshots } from '../../domain/agent/runtime/history/snapshots.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
@@ -7,6 +8,7 @@ import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 import type { Stores, StreamPorts } from '../../domain/stream/runtime/ports.ts'
+import { replaced } from '../../domain/stream/runtime/replace-member.ts'
 import { SNAPSHOT_EVERY, Snapshotter } from '../../domain/stream/runtime/snapshots.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
@@ -15,7 +17,10 @@ import { given, tool } from '../support/story.ts'
 
 class One implements SnapshotStore {
   held: Snapshot | null = null
-  async latest(): Promise<Snapshot | null> {
+  asked: object | null = null
+  /** Whatever is held, even if it is not what was asked for. */
+  async latest(_agentId: string, _fold: number, upTo: object): Promise<Snapshot | null> {
+    this.asked = upTo
     return this.held
   }
   async put(_agentId: string, _fold: number, snapshot: Snapshot): Promise<void> {
@@ -29,6 +34,12 @@ class One implements SnapshotStore {
 const fromSnapshot = (ports: Stores & Pick<StreamPorts, 'snapshots'>, agentId: string, upTo: { revision?: number }) =>
   agentSnapshots.latest(ports, agentStream(agentId), upTo)
 
+const keepIn = (snapshots: One, state: AgentState) =>
+  new Snapshotter(agentSnapshots, snapshots, agentStream(state.agentId), -SNAPSHOT_EVERY).consider(
+    state,
+    state.revision,
+  )
+
 /** A run that waits for an approval, and the snapshot of its state there. */
 async function waiting() {
   const snapshots = new One()
@@ -40,11 +51,7 @@ async function waiting() {
   })
   expect(await run.drive()).toMatchObject({ end: 'waiting' })
   const state = await run.state()
-  const keep = (state: AgentState) =>
-    new Snapshotter(agentSnapshots, snapshots, agentStream(state.agentId), -SNAPSHOT_EVERY).consider(
-      state,
-      state.revision,
-    )
+  const keep = (state: AgentState) => keepIn(snapshots, state)
   keep(state)
   return { ...run, wipe, state, keep, snapshots, ports: { ...run.ports, snapshots } }
 }
@@ -81,6 +88,41 @@ test('so is that of a fork of a fork, with what was changed in each', async () =
   expect(state.spec).toMatchObject({ limits: { maxTurns: 7 }, budget: { tokens: 5 } })
   run.keep(state)
   expect((await fromSnapshot(run.ports, second, {}))?.state).toEqual(state)
+})
+
+test('a state by its turn is folded from the snapshot before the end of that turn', async () => {
+  const turns = 12
+  const run = await given({
+    says: [...Array.from({ length: turns }, (_, n) => calls(call('look', { n }))), completes()],
+    tools: [tool('look')],
+  })
+  await run.drive()
+  const stream = agentStream(run.runId)
+  const events = (await Array.fromAsync(run.log.read(stream))).flat()
+  const snapshots = new One()
+  const ports = { ...run.ports, snapshots }
+  const started = events.findLast(({ header }) => header.type === 'turn_start' && header.turn === 9)!.header.revision
+  for (const [revision, isUsed] of [
+    [started - 4, true],
+    [started, true],
+    [started + 3, true],
+    // After the end of turn 9.
+    [events.length - 1, false],
+  ] as const) {
+    const at = events.findLast(({ header }) => header.revision <= revision && header.digest !== undefined)!.header
+      .revision
+    const { state } = await agentStateAt(run.ports, run.runId, { revision: at })
+    keepIn(snapshots, state)
+    const from: number[] = []
+    const log = replaced(run.log, 'read', (name, options = {}) => {
+      if (options.bodies !== false) from.push(options.from ?? 0)
+      return run.log.read(name, options)
+    })
+    const { state: found } = await agentStateAt({ ...ports, log }, run.runId, { turn: 9 })
+    expect(snapshots.asked).toEqual({ revision: started })
+    expect(found).toEqual((await agentStateAt(run.ports, run.runId, { turn: 9 })).state)
+    expect(from.includes(at + 1), `snapshot at ${at}`).toBe(isUsed)
+  }
 })
 
 describe('one that is not what was put in', () => {

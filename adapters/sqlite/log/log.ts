@@ -22,11 +22,12 @@ import type { WriterThread } from './writer-thread.ts'
  * more cheaply than single events, so a subscription gathers the events of pending appends. It does not wait if no
  * append is pending, or if it is so far behind that it reads from the file.
  */
-const GATHERED = 64
+const GATHERED = 256
 /**
- * The number of answers at which a gathering subscription returns its page. Subscribers would otherwise lag far behind
- * slow appends.
+ * A gathering subscription returns its page after this time, in ms, and this number of answers. Subscribers would
+ * otherwise lag far behind slow appends.
  */
+const GATHERED_MS = 50
 const GATHERED_ANSWERS = 8
 
 /** How often a reader in another process checks for new events, in ms. */
@@ -159,22 +160,36 @@ export class SqliteLog implements EventLog {
 
   async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.#start(after)
+    let since: number | null = null
     let answers = 0
-    while (!signal.aborted) {
-      const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
-      const limit = Number.MAX_SAFE_INTEGER
-      const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
-      const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
-      const small = fresh !== null && fresh.length < GATHERED && answers < GATHERED_ANSWERS
-      if (page.length === 0 || (small && this.#owner?.writer.busy)) {
-        if (page.length > 0) answers++
-        await this.#change(seen, signal)
-      } else {
+    const follower = this.#tail?.follow(next)
+    try {
+      while (!signal.aborted) {
+        const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
+        const count = this.#ask(() => this.#tail?.count(next) ?? null)
+        if (count !== null && count > 0 && count < GATHERED && this.#owner?.writer.busy) {
+          since ??= performance.now()
+          if (answers++ < GATHERED_ANSWERS || performance.now() - since < GATHERED_MS) {
+            await this.#change(seen, signal)
+            continue
+          }
+        }
+        const limit = Number.MAX_SAFE_INTEGER
+        const fresh = count === null ? null : this.#tail?.from(next)
+        const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
+        if (page.length === 0) {
+          await this.#change(seen, signal)
+          continue
+        }
+        since = null
         answers = 0
         next = page[page.length - 1]!.position + 1
+        if (follower !== undefined) follower.next = next
         yield page
         await yieldToEventLoop()
       }
+    } finally {
+      if (follower !== undefined) this.#tail?.unfollow(follower)
     }
   }
 

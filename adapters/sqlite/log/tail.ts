@@ -2,10 +2,12 @@ import type { RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts
 import type { Head } from '../../../domain/ports/index.ts'
 import { Lru } from '../../memory/lru.ts'
 
-// The limits of the tail. Subscribers are at most a few pages behind. Cached events survive several garbage collections
-// and leave the heap late.
-const KEPT_EVENTS = 512
-const KEPT_BYTES = 2 * 1024 * 1024
+/** The most bytes of events that the tail keeps for followers that are behind. */
+const KEPT_BYTES = 4 * 1024 * 1024
+/** Approximate memory use of an event besides its body, bytes. */
+const EVENT_BYTES = 1024
+/** The number of events that every follower has read at which they are dropped. */
+const DROPPED_AT = 64
 const KEPT_HEADS = 20_000
 
 /** An append that the writer has acknowledged. `position`: the position of its last event. */
@@ -21,13 +23,21 @@ export interface Last {
   readonly hash: string
 }
 
+/** A reader of the tail. `next`: the position from which it reads on. */
+export interface Follower {
+  next: number
+}
+
 /**
  * A cache of the owner's last events and stream heads, so that subscribers need not read them from the file. It
- * contains only acknowledged appends. Call {@link forget} whenever it may be incomplete.
+ * contains only acknowledged appends: those that a follower has not read yet, within a limit in bytes. Events that all
+ * have read leave early, because cached events survive garbage collections. Call {@link forget} whenever it may be
+ * incomplete.
  */
 export class Tail {
   readonly #lastInFile: () => number
   readonly #heads = new Lru<string, Head>(KEPT_HEADS)
+  readonly #followers = new Set<Follower>()
   #events: RecordedEvent[] = []
   #bytes = 0
   #last: Last | null = null
@@ -46,12 +56,23 @@ export class Tail {
     if (this.#last?.position !== first - 1) this.forget()
     batch.forEach((event, index) => {
       this.#events.push({ ...event, position: first + index })
-      this.#bytes += event.body?.length ?? 0
+      this.#bytes += sizeOf(event)
     })
     const { header, hash } = batch[batch.length - 1]!
     this.#last = { position, hash }
-    if (this.#events.length > 2 * KEPT_EVENTS || this.#bytes > KEPT_BYTES) this.#shorten()
+    this.#shorten()
     this.#heads.set(stream, { revision: header.revision, hash, timestamp: Date.parse(header.timestamp) })
+  }
+
+  /** Keeps later events until the follower has read them. Call {@link unfollow} at its end. */
+  follow(next: number): Follower {
+    const follower = { next }
+    this.#followers.add(follower)
+    return follower
+  }
+
+  unfollow(follower: Follower): void {
+    this.#followers.delete(follower)
   }
 
   /**
@@ -84,12 +105,17 @@ export class Tail {
     return this.#last
   }
 
+  /** The number of events from a position on. Null: read the file. */
+  count(position: number): number | null {
+    if (this.#last === null) return null
+    const first = this.#events[0]?.position ?? this.#last.position + 1
+    return position < first ? null : Math.max(0, this.#last.position - position + 1)
+  }
+
   /** The events from a position on. Null: read the file. */
   from(position: number): readonly RecordedEvent[] | null {
-    if (this.#last === null) return null
-    if (position > this.#last.position) return []
-    const first = this.#events[0]?.position ?? this.#last.position + 1
-    return position < first ? null : this.#events.slice(position - first)
+    const count = this.count(position)
+    return count === null ? null : this.#events.slice(this.#events.length - count)
   }
 
   /** The head of a recently written stream. Null: read the file. */
@@ -98,17 +124,19 @@ export class Tail {
   }
 
   #shorten(): void {
-    const all = this.#events
-    this.#empty()
-    // Keep half of the limit, so that the next event does not shorten the tail again. If a single event is larger, keep
-    // nothing.
-    let from = all.length
-    for (; from > 0 && all.length - from < KEPT_EVENTS; from--) {
-      const bytes = this.#bytes + (all[from - 1]!.body?.length ?? 0)
-      if (bytes > KEPT_BYTES / 2) break
-      this.#bytes = bytes
+    const first = this.#events[0]!.position
+    let dropped = 0
+    if (this.#bytes > KEPT_BYTES) {
+      // Keep half of the limit, so that the next event does not shorten the tail again. If a single event is larger, keep
+      // nothing.
+      for (let bytes = this.#bytes; bytes > KEPT_BYTES / 2; dropped++) bytes -= sizeOf(this.#events[dropped]!)
+    } else {
+      let next = Number.POSITIVE_INFINITY
+      for (const follower of this.#followers) next = Math.min(next, follower.next)
+      dropped = Math.min(next - first, this.#events.length)
+      if (dropped < DROPPED_AT) return
     }
-    this.#events = all.slice(from)
+    for (const event of this.#events.splice(0, dropped)) this.#bytes -= sizeOf(event)
   }
 
   #empty(): void {
@@ -116,3 +144,5 @@ export class Tail {
     this.#bytes = 0
   }
 }
+
+const sizeOf = ({ body }: SealedEvent): number => EVENT_BYTES + (body?.length ?? 0)

@@ -8,7 +8,7 @@ import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
 import { reading } from '../events/codec.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { residues } from '../events/residue.ts'
-import { AGENT_FOLD, digestOf } from '../state/digest.ts'
+import { AGENT_FOLD, digestOf, earlierDigest } from '../state/digest.ts'
 import { evolveAgent } from '../state/evolve.ts'
 import { type AgentState, REMEMBERED } from '../state/state.ts'
 import type { AgentCommand } from './commands.ts'
@@ -26,6 +26,7 @@ export const agent: Aggregate<AgentState, AgentEvent, AgentCommand, DecisionCont
   decide: (state, place, command, context) => decideAgent(state, identityOf(state, place, command), command, context),
   wakeAt,
   digest: digestOf,
+  earlierDigest,
   commands: (state) => state.commands,
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),

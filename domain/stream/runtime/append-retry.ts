@@ -1,6 +1,7 @@
 import { LogError, noRoomIn } from '../../log/errors.ts'
 import { TimeLimitError } from './errors.ts'
 import type { StreamPorts } from './ports.ts'
+import { alarm } from './time-limit.ts'
 
 /** Default time limit for saving an outcome, ms. */
 const OUTCOME_LIMIT_MS = 5 * 60_000
@@ -49,7 +50,7 @@ export class Retry {
   /** The error of every further step, once the limit has passed. */
   #over: Error | null = null
   #attempt: { readonly until: number; readonly fail: (error: Error) => void } | null = null
-  #timer: { readonly at: number; readonly off: AbortController } | null = null
+  #timer: { readonly at: number; callOff(): void } | null = null
   #fail: (error: Error) => void = () => undefined
 
   constructor(options: Options) {
@@ -74,17 +75,17 @@ export class Retry {
   async once<T>(work: () => Promise<T>): Promise<T> {
     this.mustGoOn()
     const { stop } = this.#options
-    const expired = new Promise<never>((_, reject) => {
-      this.#fail = reject
-    })
     const onStop = () => {
       this.#shorten()
       this.#look()
     }
     stop?.addEventListener('abort', onStop, { once: true })
-    this.#look()
     try {
-      const result = await Promise.race([work(), expired])
+      const result = await new Promise<T>((resolve, reject) => {
+        this.#fail = reject
+        this.#look()
+        work().then(resolve, reject)
+      })
       if (this.#warned) this.#options.warn?.(`saved ${this.#options.what} after ${inWords(this.#now() - this.#began)}`)
       return result
     } finally {
@@ -115,12 +116,12 @@ export class Retry {
     this.mustGoOn()
     const now = this.#now()
     const until = Math.min(now + ATTEMPT_LIMIT_MS, this.#until)
-    const late = new Promise<never>((_, fail) => {
-      this.#attempt = { until, fail }
-    })
-    if (this.#timer !== null && until < this.#timer.at) this.#look()
     try {
-      return await Promise.race([append(Math.ceil((until - now) * OF_THE_LOG)), late])
+      return await new Promise<T>((resolve, fail) => {
+        this.#attempt = { until, fail }
+        if (this.#timer !== null && until < this.#timer.at) this.#look()
+        append(Math.ceil((until - now) * OF_THE_LOG)).then(resolve, fail)
+      })
     } finally {
       this.#attempt = null
     }
@@ -176,15 +177,8 @@ export class Retry {
   }
 
   #setTimer(at: number | null): void {
-    this.#timer?.off.abort(ENDED)
-    this.#timer = null
-    if (at === null) return
-    const off = new AbortController()
-    this.#timer = { at, off }
-    this.#options.clock.sleep(at - this.#now(), off.signal).then(
-      () => this.#look(),
-      () => undefined,
-    )
+    this.#timer?.callOff()
+    this.#timer = at === null ? null : { at, callOff: alarm(this.#options.clock, at - this.#now(), () => this.#look()) }
   }
 }
 
@@ -224,6 +218,3 @@ function inWords(ms: number): string {
   const parts = [s >= 60 ? `${Math.floor(s / 60)} min` : '', s % 60 > 0 || s < 60 ? `${s % 60} s` : '']
   return parts.filter(Boolean).join(' ')
 }
-
-// One shared error: an abort without a reason creates an error with a stack each time.
-const ENDED = new Error('the wait has ended')

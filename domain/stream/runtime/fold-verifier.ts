@@ -1,6 +1,6 @@
 import type { Header, RecordedEvent } from '../../log/envelope.ts'
 import type { Aggregate, Inherited, StreamEvent } from '../aggregate.ts'
-import { newerFold } from './check-digest.ts'
+import { digestUnder, newerFold } from './check-digest.ts'
 import { history } from './history.ts'
 import type { Stores } from './ports.ts'
 import type { ProofProblem } from './stream-proof.ts'
@@ -55,19 +55,20 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
   private fold(header: Header, event: Event): void {
     const state = this.aggregate.evolve(this.state, event)
     this.state = state
-    if (header.digest === undefined || !this.isOurs(header.revision, header.digest)) return
+    const digest = header.digest && this.recomputed(header.revision, header.digest.fold, state)
+    if (digest === undefined || digest === null) return
     this.digests++
-    if (this.aggregate.digest(state) === header.digest.value) return
+    if (digest === header.digest!.value) return
     this.stopped = true
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
   }
 
-  /** Whether this program's fold made the digest. Skips digests of older folds; reports the first of a newer one. */
-  private isOurs(revision: number, { fold }: { fold: number }): boolean {
+  /** The digest of a state under a fold; null: this program cannot compute it. Reports the first of a newer fold. */
+  private recomputed(revision: number, fold: number, state: State): string | null {
     const known = this.aggregate.fold
     if (fold > known && !this.newer) this.report(revision, 'DIGEST', newerFold(fold, known))
     this.newer ||= fold > known
-    return fold === known
+    return digestUnder(this.aggregate, fold, state)
   }
 
   private stopAt(header: Header, error: unknown): void {
@@ -86,7 +87,8 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     }
     if (state === null) throw new Error(`the log has no stream ${stream}, which this one goes on from`)
     if (last !== hash) this.report(0, 'CHAIN', `the source ${stream}@${revision} is not the one that was forked`)
-    if (this.isOurs(0, digest) && this.aggregate.digest(state) !== digest.value)
+    const folded = this.recomputed(0, digest.fold, state)
+    if (folded !== null && folded !== digest.value)
       this.report(0, 'DIGEST', 'the state at the fork point is not the one that was recorded')
     this.state = state
   }

@@ -88,9 +88,30 @@ describe('the tail of a log', () => {
     expect(some.from(8)).toEqual([])
   })
 
-  test('keeps the newest events only', () => {
+  test('keeps the events that a follower has not read, and drops those that all have read', () => {
     const { tail: some, file } = tail()
     file.last = 2
+    const [slow, fast] = [some.follow(2), some.follow(2)]
+    const add = (from: number, to: number) => {
+      for (let position = from; position <= to; position++) some.add(append(position))
+    }
+    add(2, 901)
+    expect([some.count(2), some.from(2)?.length]).toEqual([900, 900])
+    fast.next = 902
+    add(902, 902)
+    expect(some.from(2)).toHaveLength(901)
+    slow.next = 502
+    add(903, 903)
+    expect([some.from(501), some.from(502)?.length]).toEqual([null, 402])
+    some.unfollow(slow)
+    add(904, 904)
+    expect([some.from(901), some.from(902)?.length, some.count(905)]).toEqual([null, 3, 0])
+  })
+
+  test('keeps the newest events only of those that a slow follower has not read', () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    some.follow(2)
     for (let n = 0; n < 3_000; n++) some.add(append(2 + n))
     expect(some.from(2)).toBeNull()
     expect(some.from(3_001)).toHaveLength(1)
@@ -101,5 +122,13 @@ describe('the tail of a log', () => {
     expect(some.from(3_003)).toEqual([])
     some.add(append(3_003))
     expect(some.from(3_003)).toHaveLength(1)
+  })
+
+  test('keeps at most 64 events that nobody follows', () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    for (let position = 2; position <= 700; position++) some.add(append(position))
+    const kept = Array.from({ length: 700 }, (_, n) => some.count(n + 1) ?? 0)
+    expect(Math.max(...kept)).toBeLessThanOrEqual(64)
   })
 })

@@ -8,7 +8,7 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { AgentEvent } from '../../events/events.ts'
 import { evolveAgent } from '../../state/evolve.ts'
 import { POINT_TYPES, PointDetails } from '../../state/point-details.ts'
-import type { AgentState } from '../../state/state.ts'
+import { type AgentState, turnIsOpen } from '../../state/state.ts'
 import { TRANSCRIPT_TYPES, Transcript } from '../../state/transcript.ts'
 import type { AgentAt } from '../types.ts'
 import { history } from './history.ts'
@@ -33,8 +33,10 @@ export async function agentStateAt(
   // Step 0 is the agent at its start; no step event exists for it.
   const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
   // The search finds a step at its event, so the snapshot must precede that event.
-  const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
-  const snapshot = upTo === null ? null : await agentSnapshots.latest(ports, agentStream(agentId), upTo)
+  const stream = agentStream(agentId)
+  const upTo = at === null ? {} : 'step' in at ? { step: at.step - 1 } : at
+  const latest = await agentSnapshots.latest(ports, stream, 'turn' in upTo ? await startOf(ports, stream, upTo) : upTo)
+  const snapshot = latest !== null && at !== null && 'turn' in at && isPast(latest.state, at) ? null : latest
   if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
   const from = snapshot === null ? {} : { from: snapshot.head.revision + 1 }
   return replayTo(ports, agentId, at, snapshot, from)
@@ -118,6 +120,34 @@ async function replayTo(
   if (at !== null && !('revision' in at && head.revision === at.revision)) throw unknownPoint(agentId, at, state)
   return { state, head }
 }
+
+/** The number of headers that {@link startOf} reads at once. Few events in a row belong to no turn. */
+const LOOKED_AT = 16
+
+/**
+ * A revision at or before the end of a turn, near its start: a binary search over the turns in the headers. A late event
+ * with the number of an earlier turn can mislead the search, so check the snapshot with {@link isPast}.
+ */
+async function startOf({ log }: Ports, stream: string, { turn }: { turn: number }): Promise<{ revision: number }> {
+  let [from, to] = [0, (await log.head(stream))?.revision ?? 0]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const found = await turnAfter(log, stream, middle)
+    if (found !== null && found < turn) from = middle + 1
+    else to = middle
+  }
+  return { revision: from }
+}
+
+async function turnAfter(log: Ports['log'], stream: string, from: number): Promise<number | null> {
+  for await (const page of log.read(stream, { from, limit: LOOKED_AT, bodies: false }))
+    for (const { header } of page) if (header.turn > 0) return header.turn
+  return null
+}
+
+/** Whether a state is not before the end of a turn. */
+const isPast = (state: AgentState, { turn }: { turn: number }): boolean =>
+  state.turn > turn || (state.turn === turn && !turnIsOpen(state))
 
 function reaches(state: AgentState, at: Exclude<At, null>): boolean {
   return 'revision' in at && state.revision === at.revision
