@@ -10,9 +10,11 @@ const root = resolve(import.meta.dirname, '..')
 /** The program, and the thread that it always starts. */
 export const ENTRIES = ['api/cli/main.ts', 'adapters/sqlite/log/worker.ts']
 
-/** What every command loads; other packages are loaded from where they are installed, and only where they are used. */
-const TAKEN_IN =
-  /^(zod|kysely|hono|@hono\/zod-(?:openapi|validator)|@asteasolutions\/zod-to-openapi|openapi3-ts|yaml|commander|canonicalize|re2js|saxes|xmlchars|diff|fast-string-width|fast-string-truncated-width)(\/|$)/
+/**
+ * Packages that stay outside: they find files of their own (definitions of services, WebAssembly), are optional parts of
+ * an installation (`pg` looks for `pg-native`), or run alone in a process that may read nothing else.
+ */
+export const LEFT_OUT = /^(pg|@eventstore\/db-client|loro-crdt|unpdf|@mdream\/js)(\/|$)/
 
 /** The place of a module by its path in the clone; both absolute where they are places. */
 type PlaceOf = (path: string) => string
@@ -113,7 +115,7 @@ export async function bundle(
     platform: 'node',
     logLevel: 'warn',
     preserveEntrySignatures: 'allow-extension',
-    external: (id) => !/^[./]/.test(id) && !TAKEN_IN.test(id),
+    external: LEFT_OUT,
     plugins: [addresses(target, placeOf), collect, builtins],
   })
   const { output } = await build.write({

@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { inProcess } from '../api/support/cli.ts'
+import { GROUPS } from '../../api/cli/commands/groups.ts'
 
 const root = join(import.meta.dirname, '../..')
 const docs = readdirSync(join(root, 'api/docs')).map((name) => `api/docs/${name}`)
-const { out: help } = await inProcess(['--help'])
-const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name))
+const commands = new Set(['help', ...GROUPS.flatMap((group) => group.commands)])
 
 describe.each(['README.md', ...docs])('%s', (paper) => {
   it('contains no mark of an unfinished merge', () => {
