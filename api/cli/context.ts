@@ -7,11 +7,13 @@ import { connect, type OpenServices } from '../process/owner/connect.ts'
 import { type Client, clientOf } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
+import { csvRecords } from './output/csv.ts'
 import { type Column, table } from './output/table.ts'
 import { quoted, safe } from './output/text.ts'
 import { ownerAnswer } from './owner-answer.ts'
 
-export type Format = 'table' | 'json' | 'jsonl'
+export const FORMATS = ['table', 'json', 'jsonl', 'csv'] as const
+export type Format = (typeof FORMATS)[number]
 
 export interface Stream {
   /** False: the buffer is full; wait for `drain`. */
@@ -190,17 +192,25 @@ export class Context {
     if (stdout.once !== undefined) await new Promise<void>((resolve) => stdout.write('', resolve))
   }
 
-  /** One record in the chosen format. `lines`: its form for people. */
+  /** Whether records are written as JSON. */
+  get isJson(): boolean {
+    return this.format === 'json' || this.format === 'jsonl'
+  }
+
+  /** One record in the chosen format; as CSV its members are columns. `lines`: its form for people. */
   show(record: unknown, lines: () => readonly string[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(record, null, 2)}\n`)
     else if (this.format === 'jsonl') this.data(`${JSON.stringify(record)}\n`)
+    else if (this.format === 'csv' && typeof record === 'object' && record !== null)
+      this.data(csvRecords([record].flat()))
     else for (const line of lines()) this.data(`${safe(line)}\n`)
   }
 
-  /** Many records: one JSON array, one JSON value per line, or a table. */
-  list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+  /** Many records: one JSON array, one JSON value per line, CSV with the members as columns, or a table. */
+  list<T extends object>(rows: readonly T[], columns: readonly Column<T>[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(rows, null, 2)}\n`)
     else if (this.format === 'jsonl') for (const row of rows) this.data(`${JSON.stringify(row)}\n`)
+    else if (this.format === 'csv') this.data(csvRecords(rows))
     else {
       const width = this.io.stdout.isTTY ? (this.io.stdout.columns ?? null) : null
       for (const line of table(rows, columns, width)) this.data(`${line}\n`)

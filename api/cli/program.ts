@@ -17,7 +17,9 @@ function programOf(io: CliIo): Command {
     .option('--config <file>', 'settings (default: keepup.json in the data folder)')
     .option('--by <name>', 'who asks (default: the user of the operating system)')
     .addOption(
-      new Option('-o, --output <format>', 'how data is shown').choices(['table', 'json', 'jsonl']).default('table'),
+      new Option('-o, --output <format>', 'how data is shown')
+        .choices(['table', 'json', 'jsonl', 'csv'])
+        .default('table'),
     )
     .helpCommand(false)
     .showSuggestionAfterError()

@@ -85,7 +85,7 @@ describe('the command line', () => {
   it.each([
     [['nonsense'], 'unknown command'],
     [['run', '--nonsense'], 'unknown option'],
-    [['-o', 'xml', 'runs'], 'table, json, jsonl'],
+    [['-o', 'xml', 'runs'], 'table, json, jsonl, csv'],
     [['run', 'x', '--max-turns', 'many'], '--max-turns: expected a whole number from 1'],
     [['run', 'x', '--mode', 'fast'], 'expected interactive, batch'],
     [['run', 'x', '--budget-usd', 'lots'], '--budget-usd'],
