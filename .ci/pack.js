@@ -51,6 +51,7 @@ for (const [name, { main, files }] of Object.entries(ONLY)) {
 }
 
 const { name, version, description, license, type, engines, bin } = own
+const MAN = 'api/docs/keepup.1'
 const needed = Object.entries(own.dependencies).filter(([id]) => LEFT_OUT.test(id) || types.packages.includes(id))
 const undeclared = types.packages.filter((id) => !Object.hasOwn(own.dependencies, id))
 if (undeclared.length > 0) throw new Error(`the declarations name ${undeclared.join(', ')}, which is no dependency`)
@@ -61,6 +62,7 @@ const manifest = {
   exports: Object.fromEntries(Object.entries(own.exports).map(([key, path]) => [key, exported(path)])),
   dependencies: Object.fromEntries(needed),
   bundleDependencies: Object.keys(ONLY),
+  man: `./${MAN}`,
 }
 for (const path of [
   'README.md',
@@ -79,6 +81,10 @@ for (const path of [
 for (const path of Object.values(bin)) chmodSync(join(made, path), 0o755)
 // The benchmarks run the compiled modules one by one, with the same manifest.
 for (const folder of [made, dist]) writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+const page = execFileSync(process.execPath, [join(made, bin.keepup), 'man'], {
+  env: { NODE_DISABLE_COMPILE_CACHE: '1' },
+})
+writeFileSync(join(made, MAN), page)
 execFileSync('npm', ['pack', '--silent', '--pack-destination', root, made], {
   cwd: made,
   stdio: 'inherit',

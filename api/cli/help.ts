@@ -17,7 +17,7 @@ export function overview(program: Command): string {
     '',
     ...groups,
     '',
-    'To begin: keepup doctor, keepup demo, keepup run "TASK"',
+    'To begin: keepup init, keepup demo, keepup run "TASK"',
     `Options: ${options.map((option) => option.flags.replace(/ <(\w+)>/, (_, name) => ` ${name.toUpperCase()}`)).join('; ')}`,
     'More: keepup help GROUP, keepup help COMMAND, keepup help all, keepup help codes',
     '',

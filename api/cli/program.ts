@@ -35,7 +35,7 @@ function programOf(io: CliIo): Command {
 /** The error for an unknown command: the command that does what the word means, similar names, or where to find the list. */
 function unknownCommand(word: string): UsageError {
   const said = `unknown command '${word}'`
-  const found = meantBy(word)
+  const found = meantBy(word, likeIt(word))
   if (found.length > 0) return new UsageError(`${said}\n(Did you mean ${found.join(' or ')}?)`)
   return new UsageError(`${said}; "--help" names those that there are`)
 }

@@ -94,6 +94,7 @@ describe('the published package', () => {
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
+      'api/docs/keepup.1',
       'api/docs/library.md',
       'api/docs/notices.md',
       'api/docs/proof.md',

@@ -1,5 +1,4 @@
 import { isNear } from '../../operations/text/spelling.ts'
-import { likeIt } from './index.ts'
 
 /** A group of commands, as `--help` shows it. */
 export interface Group {
@@ -48,7 +47,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'set up',
     purpose: 'check this machine, and fit keepup to it',
-    commands: words('doctor roles tools completion'),
+    commands: words('init doctor upgrade roles tools completion man'),
   },
 ]
 
@@ -95,14 +94,14 @@ export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ...{ secret: ['secrets'], key: ['secrets', 'access key'], keys: ['secrets', 'access keys'], users: ['access list'] },
   ...{ ui: ['serve'], web: ['serve'], server: ['serve'], dashboard: ['serve'], up: ['serve'], daemon: ['serve'] },
   ...{ browser: ['open'], model: ['models'], role: ['roles'], tool: ['tools'], agent: ['agents'], team: ['agents'] },
-  ...{ install: ['doctor'], configure: ['doctor'], config: ['doctor'], diagnose: ['doctor'] },
+  ...{ update: ['upgrade'], migrate: ['upgrade'], manual: ['man'] },
+  ...{ install: ['init'], setup: ['init'], configure: ['init'], config: ['doctor'], diagnose: ['doctor'] },
 }
 
-/** Command names that a word may mean: those of its synonyms, otherwise similar ones. */
-export function meantBy(word: string): readonly string[] {
+/** Command names that a word may mean: those of its synonyms, otherwise the similar ones. */
+export function meantBy(word: string, similar: readonly string[]): readonly string[] {
   const lower = word.toLowerCase()
   if (Object.hasOwn(SYNONYMS, lower)) return SYNONYMS[lower]!
-  const similar = likeIt(word)
   if (similar.length > 0) return similar
   const near = Object.keys(SYNONYMS).find((one) => one.length > 3 && isNear(lower, one))
   return near === undefined ? [] : SYNONYMS[near]!

@@ -119,12 +119,13 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['worker'], async () => (await import('./run/worker.ts')).workerCommand),
   of(['auditors'], async () => (await import('./data/auditors.ts')).auditorsCommand),
   of(['doctor'], async () => (await import('./doctor.ts')).doctorCommand),
+  of(['init', 'upgrade'], async () => (await import('./set-up.ts')).setUpCommands),
   of(['demo'], async () => (await import('./run/demo.ts')).demoCommand),
-  of(['completion'], async () => (await import('./completion.ts')).completionCommand),
+  of(['completion', 'man'], async () => (await import('./completion.ts')).completionCommands),
 ]
 
 /** Commands that need all other commands. */
-const LOOK_AT_ALL: readonly string[] = ['completion']
+const LOOK_AT_ALL: readonly string[] = ['completion', 'man']
 
 /** Whether a word is the name of a command or of a group of subcommands. */
 export const isCommand = (word: string): boolean => COMMANDS.some(({ names }) => names.includes(word))
