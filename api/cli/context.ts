@@ -8,6 +8,7 @@ import { type Client, clientOf } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
 import { csvRecords } from './output/csv.ts'
+import type { Progress } from './output/progress.ts'
 import { type Column, table } from './output/table.ts'
 import { quoted, safe } from './output/text.ts'
 import { ownerAnswer } from './owner-answer.ts'
@@ -57,6 +58,8 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #nameChecked = false
+  /** Shown until the first output. Commands that ask people or write all the time have none. */
+  progress: Progress | null = null
   #backend: Backend | null = null
   #lagTold = false
 
@@ -162,6 +165,7 @@ export class Context {
 
   /** A line for the person, on stderr. */
   note(text: string): void {
+    this.progress?.stop()
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
@@ -172,15 +176,18 @@ export class Context {
 
   /** A line that is already sanitized and may contain colours. */
   line(painted: string): void {
+    this.progress?.stop()
     this.io.stderr.write(`${painted}\n`)
   }
 
   data(text: string): void {
+    this.progress?.stop()
     this.io.stdout.write(text)
   }
 
   /** Data of any size. Waits for the reader of stdout. */
   async flow(text: string): Promise<void> {
+    this.progress?.stop()
     const { stdout } = this.io
     if (stdout.write(text) !== false || stdout.once === undefined) return
     await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
