@@ -101,12 +101,12 @@ function together() {
 
 /**
  * Writes the bundle into a folder: each entry at its own path, `.js`, and the rest beside them in `bundle`, with the licenses
- * of the packages that were taken in. `placeOf`: the absolute path at which a module (its path in the clone) believes itself.
+ * of the packages that were taken in, whose folders it returns by name. `placeOf`: the absolute path at which a module (its path in the clone) believes itself.
  */
 export async function bundle(
   target: string,
   { entries = ENTRIES, placeOf }: { readonly entries?: readonly string[]; readonly placeOf: PlaceOf },
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   const input = Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ''), join(root, path)]))
   const { collect, groupOf } = together()
   const build = await rolldown({
@@ -141,6 +141,7 @@ export async function bundle(
     if (folder !== undefined && name !== undefined) folders.set(name, folder)
   }
   writeFileSync(join(target, 'bundle', 'LICENSES.txt'), [...folders].sort().map(licenseOf).join('\n'))
+  return folders
 }
 
 /** A `const` of {@link builtins} exists only once its file has run, so no file may import another one in a circle. */

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { billOfMaterials } from './bill-of-materials.js'
 import { bundle, ENTRIES, inPackage, LEFT_OUT } from './bundle.ts'
 import { reachable } from './types.js'
 
@@ -34,7 +35,7 @@ const put = (path, from = join(root, path)) => cpSync(from, join(made, path), { 
 rmSync(made, { recursive: true, force: true })
 const library = Object.values(own.exports).filter((path) => path.endsWith('.ts'))
 const entries = ['api/node-version.ts', ...ENTRIES, ...STARTED, ...library.map((path) => path.slice(2))]
-await bundle(made, { entries, placeOf: inPackage(made) })
+const bundled = await bundle(made, { entries, placeOf: inPackage(made) })
 for (const path of ALONE) put(path, join(dist, path))
 
 const types = reachable(library.map((path) => join(dist, `${compiled(path)}.d.ts`)))
@@ -85,6 +86,8 @@ const page = execFileSync(process.execPath, [join(made, bin.keepup), 'man'], {
   env: { NODE_DISABLE_COMPILE_CACHE: '1' },
 })
 writeFileSync(join(made, MAN), page)
+const folders = [...bundled.values(), ...needed.map(([id]) => join(root, 'node_modules', id))]
+writeFileSync(join(made, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(manifest, folders), null, 2)}\n`)
 execFileSync('npm', ['pack', '--silent', '--pack-destination', root, made], {
   cwd: made,
   stdio: 'inherit',

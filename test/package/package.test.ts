@@ -73,6 +73,7 @@ describe('the published package', () => {
       'LICENSE',
       'README.md',
       'package.json',
+      'sbom.cdx.json',
     ])
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
@@ -126,6 +127,30 @@ describe('the published package', () => {
       const isNamed = bundled().includes(name) || new RegExp(`^${name} \\(\\S+\\)$`, 'm').test(licenses)
       expect([name, isNamed]).toEqual([name, true])
     }
+  })
+
+  it('lists every package in its bill of materials, with version and license', () => {
+    const bill = JSON.parse(readFileSync(join(installed, 'sbom.cdx.json'), 'utf8')) as {
+      readonly components: readonly { readonly name: string; readonly 'bom-ref': string; readonly licenses: object[] }[]
+      readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+    }
+    const refs = bill.components.map((one) => one['bom-ref'])
+    const names = new Set(bill.components.map(({ name }) => name))
+    expect(Object.keys(own.dependencies).filter((name) => !names.has(name))).toEqual([])
+    const licenses = readFileSync(join(installed, 'bundle/LICENSES.txt'), 'utf8')
+    const inBundle = [...licenses.matchAll(/^((?:@[\w-]+\/)?[\w.-]+) \([\w.-]+\)$/gm)].map(([, name]) => name!)
+    expect(inBundle.length).toBeGreaterThan(20)
+    expect(inBundle.filter((name) => !names.has(name))).toEqual([])
+    expect(bill.components.filter(({ licenses }) => licenses.length === 0)).toEqual([])
+    expect(bill.dependencies.slice(1).map(({ ref }) => ref)).toEqual(refs)
+    expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([])
+  })
+
+  it('is the same, byte for byte, when it is packed again', () => {
+    const before = readFileSync(tarball)
+    const { status, stderr } = spawnSync(process.execPath, [join(root, '.ci/pack.js')], { cwd: root, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(readFileSync(tarball).equals(before)).toBe(true)
   })
 
   it('finds every package that a file of the bundle imports', () => {
