@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..')
 const docs = readdirSync(join(root, 'api/docs')).map((name) => `api/docs/${name}`)
 const commands = new Set(['help', ...GROUPS.flatMap((group) => group.commands)])
 
-describe.each(['README.md', ...docs])('%s', (paper) => {
+describe.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ...docs])('%s', (paper) => {
   it('contains no mark of an unfinished merge', () => {
     expect(readFileSync(join(root, paper), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m)
   })
