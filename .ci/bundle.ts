@@ -10,9 +10,12 @@ const root = resolve(import.meta.dirname, '..')
 /** The program, and the thread that it always starts. */
 export const ENTRIES = ['api/cli/main.ts', 'adapters/sqlite/log/worker.ts']
 
-/** What every command loads; other packages are loaded from where they are installed, and only where they are used. */
-const TAKEN_IN =
-  /^(zod|kysely|hono|@hono\/zod-(?:openapi|validator)|@asteasolutions\/zod-to-openapi|openapi3-ts|yaml|commander|canonicalize|re2js|saxes|xmlchars|diff|fast-string-width|fast-string-truncated-width)(\/|$)/
+/**
+ * Packages that stay outside: they find files of their own (definitions of services, WebAssembly), are optional parts of
+ * an installation (`pg` looks for `pg-native`), run alone in a process that may read nothing else, or come from the user.
+ */
+export const LEFT_OUT =
+  /^(pg|@eventstore\/db-client|loro-crdt|unpdf|@mdream\/js|@langchain\/[\w-]+|ai|@anthropic-ai\/claude-agent-sdk)(\/|$)/
 
 /** The place of a module by its path in the clone; both absolute where they are places. */
 type PlaceOf = (path: string) => string
@@ -99,12 +102,12 @@ function together() {
 
 /**
  * Writes the bundle into a folder: each entry at its own path, `.js`, and the rest beside them in `bundle`, with the licenses
- * of the packages that were taken in. `placeOf`: the absolute path at which a module (its path in the clone) believes itself.
+ * of the packages that were taken in, whose folders it returns by name. `placeOf`: the absolute path at which a module (its path in the clone) believes itself.
  */
 export async function bundle(
   target: string,
   { entries = ENTRIES, placeOf }: { readonly entries?: readonly string[]; readonly placeOf: PlaceOf },
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   const input = Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ''), join(root, path)]))
   const { collect, groupOf } = together()
   const build = await rolldown({
@@ -113,7 +116,7 @@ export async function bundle(
     platform: 'node',
     logLevel: 'warn',
     preserveEntrySignatures: 'allow-extension',
-    external: (id) => !/^[./]/.test(id) && !TAKEN_IN.test(id),
+    external: LEFT_OUT,
     plugins: [addresses(target, placeOf), collect, builtins],
   })
   const { output } = await build.write({
@@ -139,6 +142,7 @@ export async function bundle(
     if (folder !== undefined && name !== undefined) folders.set(name, folder)
   }
   writeFileSync(join(target, 'bundle', 'LICENSES.txt'), [...folders].sort().map(licenseOf).join('\n'))
+  return folders
 }
 
 /** A `const` of {@link builtins} exists only once its file has run, so no file may import another one in a circle. */

@@ -17,6 +17,7 @@ import {
 } from './catalog.ts'
 import { lateProvider } from './late-provider.ts'
 import { isOfficial } from './openai/official.ts'
+import { headersOf } from './openai/send.ts'
 import { loadScript } from './scripted/load.ts'
 import { scriptedProvider } from './scripted/provider.ts'
 import { parseScript, type ScriptInput } from './scripted/script.ts'
@@ -96,7 +97,7 @@ export function createModels(options: ModelsOptions): ModelRegistry {
       const baseUrl = checkedUrl(read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
       const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
       if (!apiKey && !baseUrl) throw missing('OPENAI_API_KEY', 'or OPENAI_BASE_URL for a server that wants no key')
-      const access = { apiKey, ...(baseUrl ? { baseUrl } : {}) }
+      const access = { apiKey, headers: headersOf(read), ...(baseUrl ? { baseUrl } : {}) }
       return lateProvider(provider, async () => (await import('./openai/provider.ts')).openaiProvider(access))
     }
     const baseUrl = checkedUrl(read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')

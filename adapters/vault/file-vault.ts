@@ -51,7 +51,7 @@ export async function checkVault(dataFolder: string, keys: KeySource = systemKey
 /** Removes the temporary files of killed processes. Takes the lock only where there are any. */
 async function tidy({ secrets, retired, references, key, lock }: VaultFiles): Promise<void> {
   const all = [secrets, retired, references, key]
-  if ((await Promise.all(all.map(temporariesOf))).flat().length === 0) return
+  if (all.flatMap(temporariesOf).length === 0) return
   await exclusively(lock, async () => {
     for (const path of all) await removeTemporaries(path)
   })

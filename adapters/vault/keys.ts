@@ -58,7 +58,7 @@ export async function ensureKeys(source: KeySource, dataFolder: string): Promise
 export async function tidyKeyFile({ text, file }: KeySource): Promise<void> {
   if (text !== null || !isThere(file)) return
   const real = realPath(file)
-  if ((await temporariesOf(real)).length > 0) await exclusively(`${real}.lock`, () => removeTemporaries(real))
+  if (temporariesOf(real).length > 0) await exclusively(`${real}.lock`, () => removeTemporaries(real))
 }
 
 /** Puts a new key before the keys of the file. The former keys stay, because records and backups may still be under them. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { constants as fsConstants, lstatSync, realpathSync, statSync } from 'node:fs'
-import { appendFile, link, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { constants as fsConstants, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { appendFile, link, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncNames, writeDurably } from '../files/durable.ts'
 import { VaultError } from './error.ts'
@@ -68,10 +68,18 @@ export async function appendPrivate(path: string, text: string): Promise<void> {
   await appendFile(path, text, { flag: fsConstants.O_WRONLY | fsConstants.O_APPEND, flush: true })
 }
 
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
 /** Temporary files of this user beside a private file. Killed writers leave them, and each holds secrets. */
-export async function temporariesOf(path: string): Promise<string[]> {
+export function temporariesOf(path: string): string[] {
   const folder = dirname(path)
-  const names = await readdir(folder).catch(() => [])
+  const names = namesIn(folder)
   const isTemporary = (name: string) =>
     name.startsWith(`${basename(path)}.`) && TEMPORARY.test(name.slice(basename(path).length))
   return names
@@ -88,7 +96,7 @@ function isOwn(path: string): boolean {
 
 /** Removes {@link temporariesOf} a file. Call it while no other process writes the file. */
 export async function removeTemporaries(path: string): Promise<void> {
-  for (const temporary of await temporariesOf(path)) await rm(temporary, { force: true })
+  for (const temporary of temporariesOf(path)) await rm(temporary, { force: true })
 }
 
 async function writeTemporary(path: string, text: string): Promise<string> {

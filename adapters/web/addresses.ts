@@ -62,8 +62,17 @@ function listOf(texts: readonly string[]): BlockList {
   return list
 }
 
-const special = listOf([...SPECIAL_IPV4, ...SPECIAL_IPV6])
-const global = listOf(GLOBAL_IPV6)
+/** Made at the first check: the start of a command would otherwise load Node's block lists. */
+const lazyListOf = (texts: readonly string[]) => {
+  let list: BlockList | null = null
+  return (): BlockList => {
+    list ??= listOf(texts)
+    return list
+  }
+}
+
+const special = lazyListOf([...SPECIAL_IPV4, ...SPECIAL_IPV6])
+const global = lazyListOf(GLOBAL_IPV6)
 
 /**
  * Whether a connection to an address is allowed: the address is public, or the settings allow it. False for any other
@@ -71,11 +80,11 @@ const global = listOf(GLOBAL_IPV6)
  */
 export type AddressRule = (address: string) => boolean
 
-const loopback4 = listOf(['127.0.0.0/8'])
+const loopback4 = lazyListOf(['127.0.0.0/8'])
 
 /** Whether an address is of this machine. */
 export const isLoopback = (address: string): boolean =>
-  address === '::1' || (isIP(address) === 4 && loopback4.check(address, 'ipv4'))
+  address === '::1' || (isIP(address) === 4 && loopback4().check(address, 'ipv4'))
 
 /** `allow`: addresses and ranges that are allowed although they are not public. */
 export function addressRule(allow: readonly string[]): AddressRule {
@@ -85,7 +94,7 @@ export function addressRule(allow: readonly string[]): AddressRule {
   return (address) => {
     const version = isIP(address)
     if (version === 0 || address.includes('%')) return false
-    if (version === 4) return !special.check(address, 'ipv4') || allowed4.check(address, 'ipv4')
-    return (global.check(address, 'ipv6') && !special.check(address, 'ipv6')) || allowed6.check(address, 'ipv6')
+    if (version === 4) return !special().check(address, 'ipv4') || allowed4.check(address, 'ipv4')
+    return (global().check(address, 'ipv6') && !special().check(address, 'ipv6')) || allowed6.check(address, 'ipv6')
   }
 }

@@ -8,11 +8,14 @@ import type { ServiceLog } from '../process/service-log/service-log.ts'
 import { type Client, clientOf } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
+import { csvRecords } from './output/csv.ts'
+import type { Progress } from './output/progress.ts'
 import { type Column, table } from './output/table.ts'
 import { quoted, safe } from './output/text.ts'
 import { ownerAnswer } from './owner-answer.ts'
 
-export type Format = 'table' | 'json' | 'jsonl'
+export const FORMATS = ['table', 'json', 'jsonl', 'csv'] as const
+export type Format = (typeof FORMATS)[number]
 
 export interface Stream {
   /** False: the buffer is full; wait for `drain`. */
@@ -56,6 +59,8 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #nameChecked = false
+  /** Shown until the first output. Commands that ask people or write all the time have none. */
+  progress: Progress | null = null
   #backend: Backend | null = null
   #lagTold = false
 
@@ -168,6 +173,7 @@ export class Context {
 
   /** A line for the person, on stderr. */
   note(text: string): void {
+    this.progress?.stop()
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
@@ -179,15 +185,18 @@ export class Context {
 
   /** A line that is already sanitized and may contain colours. */
   line(painted: string): void {
+    this.progress?.stop()
     this.io.stderr.write(`${painted}\n`)
   }
 
   data(text: string): void {
+    this.progress?.stop()
     this.io.stdout.write(text)
   }
 
   /** Data of any size. Waits for the reader of stdout. */
   async flow(text: string): Promise<void> {
+    this.progress?.stop()
     const { stdout } = this.io
     if (stdout.write(text) !== false || stdout.once === undefined) return
     await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
@@ -199,17 +208,25 @@ export class Context {
     if (stdout.once !== undefined) await new Promise<void>((resolve) => stdout.write('', resolve))
   }
 
-  /** One record in the chosen format. `lines`: its form for people. */
+  /** Whether records are written as JSON. */
+  get isJson(): boolean {
+    return this.format === 'json' || this.format === 'jsonl'
+  }
+
+  /** One record in the chosen format; as CSV its members are columns. `lines`: its form for people. */
   show(record: unknown, lines: () => readonly string[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(record, null, 2)}\n`)
     else if (this.format === 'jsonl') this.data(`${JSON.stringify(record)}\n`)
+    else if (this.format === 'csv' && typeof record === 'object' && record !== null)
+      this.data(csvRecords([record].flat()))
     else for (const line of lines()) this.data(`${safe(line)}\n`)
   }
 
-  /** Many records: one JSON array, one JSON value per line, or a table. */
-  list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+  /** Many records: one JSON array, one JSON value per line, CSV with the members as columns, or a table. */
+  list<T extends object>(rows: readonly T[], columns: readonly Column<T>[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(rows, null, 2)}\n`)
     else if (this.format === 'jsonl') for (const row of rows) this.data(`${JSON.stringify(row)}\n`)
+    else if (this.format === 'csv') this.data(csvRecords(rows))
     else {
       const width = this.io.stdout.isTTY ? (this.io.stdout.columns ?? null) : null
       for (const line of table(rows, columns, width)) this.data(`${line}\n`)

@@ -1,4 +1,4 @@
-/** Exit codes. `keepup --help` prints them. */
+/** Exit codes. `keepup help codes` prints them. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -11,8 +11,7 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
-export const EXIT_HELP = `
-Exit codes:
+export const EXIT_HELP = `Exit codes:
   0    done
   1    failed: what was asked could not be done
   2    the command line or a setting cannot be understood, or names what is not there; nothing was recorded
@@ -25,7 +24,6 @@ Exit codes:
   130  interrupted, or not agreed to
 
 With -o json or jsonl a failure is {"error": {message, code, exitCode}} on stderr.
-How it belongs together: README.md, and the pages in api/docs of the package (command-line.md, settings.md, servers.md …).
 `
 
 /** An invalid command line. The message says what is expected. */

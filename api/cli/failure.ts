@@ -111,6 +111,7 @@ export function tell(io: CliIo, format: Format, { message: said, code, exitCode 
   // needed.
   const message = said.replace(/\bkeepup (?=secrets|rebuild|release|repair|verify)/g, () => `${io.program} `)
   const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
-  io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)
+  const isJson = format === 'json' || format === 'jsonl'
+  io.stderr.write(`${!isJson ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)
   return exitCode
 }

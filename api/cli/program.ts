@@ -1,9 +1,11 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
-import { likeIt, register } from './commands/index.ts'
+import { meantBy } from './commands/groups.ts'
+import { isCommand, likeIt, register } from './commands/index.ts'
 import { kitOf } from './commands/kit.ts'
 import type { CliIo, Format } from './context.ts'
-import { EXIT, EXIT_HELP } from './exit.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { helpText, overview } from './help.ts'
 
 function programOf(io: CliIo): Command {
   return new Command('keepup')
@@ -15,9 +17,11 @@ function programOf(io: CliIo): Command {
     .option('--config <file>', 'settings (default: keepup.json in the data folder)')
     .option('--by <name>', 'who asks (default: the user of the operating system)')
     .addOption(
-      new Option('-o, --output <format>', 'how data is shown').choices(['table', 'json', 'jsonl']).default('table'),
+      new Option('-o, --output <format>', 'how data is shown')
+        .choices(['table', 'json', 'jsonl', 'csv'])
+        .default('table'),
     )
-    .addHelpText('after', EXIT_HELP)
+    .helpCommand(false)
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: (s) => void io.stdout.write(s),
@@ -28,12 +32,12 @@ function programOf(io: CliIo): Command {
     .exitOverride()
 }
 
-/** The message for an unknown command: similar names, or where to find the list. */
-function meant(program: Command, message: string): string {
-  const [said] = message.split('\n')
-  const found = likeIt(program.args[0] ?? '')
-  if (found.length > 0) return `${said}\n(Did you mean ${found.join(' or ')}?)`
-  return `${said}; "--help" names those that there are`
+/** The error for an unknown command: the command that does what the word means, similar names, or where to find the list. */
+function unknownCommand(word: string): UsageError {
+  const said = `unknown command '${word}'`
+  const found = meantBy(word, likeIt(word))
+  if (found.length > 0) return new UsageError(`${said}\n(Did you mean ${found.join(' or ')}?)`)
+  return new UsageError(`${said}; "--help" names those that there are`)
 }
 
 /** Runs a command line (without the program's name). Returns the exit code. Never throws. */
@@ -45,7 +49,24 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     const kit = kitOf({ io, likeIt, runCli: (words) => runCli(words, io) }, (c) => {
       code = c
     })
-    await register(program, kit, program.parseOptions([...argv]).operands[0])
+    const [word, ...others] = program.parseOptions([...argv]).operands
+    if (word === undefined) {
+      const root = program
+      root.helpInformation = () => overview(root)
+      // Prints version and help, and refuses unknown options.
+      await root.parseAsync([...argv], { from: 'user' })
+      io.stderr.write(overview(root))
+      return EXIT.usage
+    }
+    if (word === 'help') {
+      const text =
+        others.length > 1 && !isSetUp(others) ? null : await helpText(program, kit, others.join(' ') || undefined)
+      if (text === null) return await runCli([...others, '--help'], io)
+      io.stdout.write(text)
+      return EXIT.done
+    }
+    if (!isCommand(word)) throw unknownCommand(word)
+    await register(program, kit, [word])
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
@@ -53,9 +74,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     if (error instanceof CommanderError && error.code.startsWith('commander.help')) return EXIT.usage
     const { explain, tell } = await import('./failure.ts')
-    const failed = explain(error)
-    const unknown = error instanceof CommanderError && error.code === 'commander.unknownCommand'
-    const message = program !== null && unknown ? meant(program, failed.message) : failed.message
-    return tell(io, program?.opts<{ output: Format }>().output ?? 'table', { ...failed, message })
+    return tell(io, program?.opts<{ output: Format }>().output ?? 'table', explain(error))
   }
 }
+
+/** The only group whose name has two words. */
+const isSetUp = (words: readonly string[]): boolean => words.join(' ') === 'set up'

@@ -23,7 +23,16 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(401, 'UNAUTHORIZED'),
   ...all(403, 'AGENT_NOT_ALLOWED', 'BY_REFUSED', 'FORBIDDEN', 'NOT_YOUR_OWN'),
   ...all(403, 'HOST_REFUSED', 'ORIGIN_REFUSED'),
-  ...all(404, 'COMMENT_UNKNOWN', 'DOCUMENT_UNKNOWN', 'EVENT_UNKNOWN', 'MEMORY_UNKNOWN', 'NOT_FOUND', 'POINT_UNKNOWN', 'RUN_UNKNOWN'),
+  ...all(
+    404,
+    'COMMENT_UNKNOWN',
+    'DOCUMENT_UNKNOWN',
+    'EVENT_UNKNOWN',
+    'MEMORY_UNKNOWN',
+    'NOT_FOUND',
+    'POINT_UNKNOWN',
+    'RUN_UNKNOWN',
+  ),
   ...all(404, 'STORE_UNKNOWN', 'VARIABLE_NOT_FOUND'),
   ...all(405, 'METHOD_NOT_ALLOWED'),
   // The state of a run refuses the command.

@@ -27,6 +27,7 @@ const COVERED: { readonly [K in keyof Required<ExternalState>]: boolean } = {
   permissions: true,
   tools: true,
   reported: true,
+  hosted: true,
   reportsTo: true,
   gates: true,
   courier: true,

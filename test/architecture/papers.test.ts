@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { inProcess } from '../api/support/cli.ts'
+import { GROUPS } from '../../api/cli/commands/groups.ts'
 
 const root = join(import.meta.dirname, '../..')
 const docs = readdirSync(join(root, 'api/docs'), { recursive: true, withFileTypes: true })
   .filter((one) => one.isFile())
   .map((one) => relative(root, join(one.parentPath, one.name)))
-const { out: help } = await inProcess(['--help'])
-const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name))
+const commands = new Set(['help', ...GROUPS.flatMap((group) => group.commands)])
 
-describe.each(['README.md', ...docs])('%s', (paper) => {
+describe.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ...docs])('%s', (paper) => {
   it('contains no mark of an unfinished merge', () => {
     expect(readFileSync(join(root, paper), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m)
   })

@@ -1,6 +1,7 @@
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksIn } from '../support/examples/blocks.ts'
 import { freshFolders } from '../support/folders.ts'
@@ -23,8 +24,21 @@ const options: ExecFileSyncOptions & { encoding: 'utf8' } = { cwd: project, enco
 const keepup = (...args: string[]) => spawnSync(process.execPath, [cli, ...args], options)
 const manifest = () => JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, object>
 
+const bundled = () => (manifest().bundleDependencies ?? []) as readonly string[]
+/** The packages that a user's npm installs beside the package. */
+const outside = () => Object.keys(manifest().dependencies ?? {}).filter((name) => !bundled().includes(name))
+
 /** Node that says it is an older one. */
 const OLD = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.1.0'})`
+
+/** The folder where Node finds a package from another folder. Null: nowhere; it is optional on this machine. */
+function installedAt(name: string, from: string): string | null {
+  for (let at = from; ; at = dirname(at)) {
+    const folder = join(at, 'node_modules', name)
+    if (existsSync(folder)) return folder
+    if (at === dirname(at)) return null
+  }
+}
 
 /** A really older Node on the PATH, if there is one. */
 const oldNode = (process.env.PATH ?? '')
@@ -41,7 +55,7 @@ beforeAll(() => {
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   // Programs of the docs use the peers too.
   const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai']
-  for (const name of [...Object.keys(manifest().dependencies ?? {}), ...peers]) {
+  for (const name of [...outside(), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), at)
@@ -55,12 +69,13 @@ describe('the published package', () => {
     const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
       statSync(join(installed, path)).isFile(),
     )
-    const rooms = /^(domain|adapters|projections|api|bundle)\//
+    const rooms = /^(domain|adapters|projections|api|bundle|node_modules)\//
     expect(files.filter((path) => !rooms.test(path)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'package.json',
+      'sbom.cdx.json',
     ])
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
@@ -108,6 +123,7 @@ describe('the published package', () => {
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
+      'api/docs/keepup.1',
       'api/docs/library.md',
       'api/docs/notices.md',
       'api/docs/proof.md',
@@ -127,12 +143,90 @@ describe('the published package', () => {
       'api/web/dist/icon.svg',
       'api/web/dist/index.html',
       'bundle/LICENSES.txt',
+      'node_modules/loro-crdt/LICENSE',
+      'node_modules/loro-crdt/package.json',
     ])
+  })
+
+  it('names the license of each package that was bundled', () => {
+    const licenses = readFileSync(join(installed, 'bundle/LICENSES.txt'), 'utf8')
+    const needed = new Set(Object.keys(own.dependencies).filter((name) => !outside().includes(name)))
+    for (const name of needed) {
+      const isNamed = bundled().includes(name) || new RegExp(`^${name} \\(\\S+\\)$`, 'm').test(licenses)
+      expect([name, isNamed]).toEqual([name, true])
+    }
+  })
+
+  it('lists every package in its bill of materials, with version and license', () => {
+    const bill = JSON.parse(readFileSync(join(installed, 'sbom.cdx.json'), 'utf8')) as {
+      readonly components: readonly { readonly name: string; readonly 'bom-ref': string; readonly licenses: object[] }[]
+      readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
+    }
+    const refs = bill.components.map((one) => one['bom-ref'])
+    const names = new Set(bill.components.map(({ name }) => name))
+    expect(Object.keys(own.dependencies).filter((name) => !names.has(name))).toEqual([])
+    const licenses = readFileSync(join(installed, 'bundle/LICENSES.txt'), 'utf8')
+    const inBundle = [...licenses.matchAll(/^((?:@[\w-]+\/)?[\w.-]+) \([\w.-]+\)$/gm)].map(([, name]) => name!)
+    expect(inBundle.length).toBeGreaterThan(20)
+    expect(inBundle.filter((name) => !names.has(name))).toEqual([])
+    expect(bill.components.filter(({ licenses }) => licenses.length === 0)).toEqual([])
+    expect(bill.dependencies.slice(1).map(({ ref }) => ref)).toEqual(refs)
+    expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([])
+  })
+
+  it('is the same, byte for byte, when it is packed again', () => {
+    const before = readFileSync(tarball)
+    const { status, stderr } = spawnSync(process.execPath, [join(root, '.ci/pack.js')], { cwd: root, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(readFileSync(tarball).equals(before)).toBe(true)
+  })
+
+  it('finds every package that a file of the bundle imports', () => {
+    const files = readdirSync(join(installed, 'bundle')).filter((name) => name.endsWith('.js'))
+    expect(files.length).toBeGreaterThan(100)
+    const program = 'for (const file of JSON.parse(process.argv[1])) await import(file)'
+    const urls = files.map((name) => pathToFileURL(join(installed, 'bundle', name)).href)
+    const { stderr, status } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', program, JSON.stringify(urls)],
+      options,
+    )
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+  })
+
+  it('takes at most 60 MB with all packages that it needs', () => {
+    const size = (folder: string): number =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .map((path) => statSync(join(folder, path)))
+        .filter((file) => file.isFile())
+        .reduce((sum, file) => sum + Math.ceil(file.size / 4096) * 4096, 0)
+    const counted = new Map<string, number>()
+    const open = outside().map((name) => ({ name, from: root }))
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const folder = installedAt(next.name, next.from)
+      if (folder === null || counted.has(folder)) continue
+      counted.set(folder, size(folder))
+      const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      open.push(...Object.keys(dependencies).map((name) => ({ name, from: folder })))
+    }
+    expect(counted.size).toBeGreaterThan(20)
+    const bytes = [...counted.values()].reduce((sum, each) => sum + each, size(installed))
+    expect(bytes / 1e6).toBeLessThan(60)
   })
 
   it('asks a user for what it needs to run, and runs nothing at its installation', () => {
     const { dependencies, ...rest } = manifest()
-    expect(dependencies).toEqual(own.dependencies)
+    // The same versions as in the clone, without what the bundle contains.
+    expect(own.dependencies).toMatchObject(dependencies!)
+    expect(Object.keys(dependencies!)).toEqual([
+      '@eventstore/db-client',
+      '@mdream/js',
+      'kysely',
+      'loro-crdt',
+      'pg',
+      'unpdf',
+      'zod',
+    ])
     expect(Object.keys(rest.peerDependencies ?? {})).toEqual(Object.keys(rest.peerDependenciesMeta ?? {}))
     expect(rest).toMatchObject({ name: '@keepup/runtime', version: own.version, engines: { node: '>=24' } })
     expect(rest).toMatchObject({ bin: { keepup: 'api/cli/keepup.js' }, publishConfig: { access: 'public' } })

@@ -1,45 +1,29 @@
-import OpenAI from 'openai'
 import { ModelError } from '../../../domain/calls/errors.ts'
 import type { ModelProvider } from '../../../domain/ports/index.ts'
-import { type Access, exchange, NO_TIMEOUT_MS } from '../exchange.ts'
-import { boundedFetch } from '../fetch.ts'
+import { exchange } from '../exchange.ts'
 import { readAnswer } from '../read-answer.ts'
 import { OpenAiAnswer } from './answer.ts'
 import { isOfficial } from './official.ts'
 import { openAiParams } from './request.ts'
+import { type OpenAiAccess, send } from './send.ts'
 
-/**
- * OpenAI, or any other server with its chat completions API, behind the ModelProvider port. Uses OpenAI's SDK with
- * retries and logger off. Sends no Authorization header without a key.
- */
-export function openaiProvider(access: Access): ModelProvider {
-  const client = new OpenAI({
-    // The SDK requires a key. The next line removes the header with this placeholder.
-    apiKey: access.apiKey ?? 'none',
-    ...(access.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
-    adminAPIKey: null,
-    webhookSecret: null,
-    baseURL: access.baseUrl ?? OPENAI_URL,
-    maxRetries: 0,
-    timeout: NO_TIMEOUT_MS,
-    logLevel: 'off',
-    fetch: boundedFetch('openai'),
-  })
-  const official = isOfficial(client.baseURL)
+/** OpenAI, or any other server with its chat completions API, behind the ModelProvider port. Asks once, without retries. */
+export function openaiProvider(access: OpenAiAccess): ModelProvider {
+  const baseUrl = access.baseUrl ?? OPENAI_URL
+  const official = isOfficial(baseUrl)
   const secrets = access.apiKey === null ? [] : [access.apiKey]
   return {
     id: 'openai',
     call: (request, { signal, onText }) =>
       exchange('openai', signal, secrets, async (controller) => {
         const params = openAiParams(request, official)
-        const sent = client.chat.completions.create(params, { signal: controller.signal })
-        const response = await sent.asResponse()
+        const response = await send(access, baseUrl, '/chat/completions', params, controller.signal)
         const answer = new OpenAiAnswer(onText)
         const cut = await readAnswer('openai', response, answer)
         const requestId = response.headers.get('x-request-id')
         return answer.outcome(request.model, requestId, () => JSON.stringify(params), cut)
       }).catch((error) => {
-        throw new URL(client.baseURL).pathname === '/' ? withHint(error) : error
+        throw new URL(baseUrl).pathname === '/' ? withHint(error) : error
       }),
   }
 }

@@ -1,11 +1,7 @@
-import type OpenAI from 'openai'
 import type { Block } from '../../../domain/calls/content.ts'
 import type { ModelRequest } from '../../../domain/ports/index.ts'
 import { type Section, safeName, sections, wireArguments } from '../transcript.ts'
-
-type Params = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming
-type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam
-type WireCall = OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall
+import type { Params, WireCall, WireMessage } from './wire.ts'
 
 /**
  * A model request as chat completions. `official`: for OpenAI's own servers, which know `max_completion_tokens` and

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import { VERSION } from '../../version.ts'
 import { EXIT } from '../exit.ts'
+import { manPage } from '../man-page.ts'
 import { completion, SHELLS } from '../shell-completion.ts'
 import { choice, type Kit } from './kit.ts'
 
@@ -9,7 +11,8 @@ const HELP = `
   fish: keepup completion fish > ~/.config/fish/completions/keepup.fish
 `
 
-export function completionCommand(program: Command, kit: Kit): void {
+/** The commands `completion` and `man`, generated from all other commands. */
+export function completionCommands(program: Command, kit: Kit): void {
   program
     .command('completion')
     .description('a script that completes commands and options, for your shell')
@@ -18,6 +21,16 @@ export function completionCommand(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [shell]) => {
         ctx.data(completion(program, choice('shell', SHELLS)(shell!)))
+        return EXIT.done
+      }),
+    )
+  program
+    .command('man')
+    .description('the manual page of all commands, for man(1)')
+    .addHelpText('after', '\n  keepup man > ~/.local/share/man/man1/keepup.1, then: man keepup')
+    .action(
+      kit.action(async (ctx) => {
+        ctx.data(manPage(program, VERSION))
         return EXIT.done
       }),
     )

@@ -121,20 +121,21 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['worker'], async () => (await import('./run/worker.ts')).workerCommand),
   of(['auditors'], async () => (await import('./data/auditors.ts')).auditorsCommand),
   of(['doctor'], async () => (await import('./doctor.ts')).doctorCommand),
+  of(['init', 'upgrade'], async () => (await import('./set-up.ts')).setUpCommands),
   of(['demo'], async () => (await import('./run/demo.ts')).demoCommand),
-  of(['completion'], async () => (await import('./completion.ts')).completionCommand),
+  of(['completion', 'man'], async () => (await import('./completion.ts')).completionCommands),
 ]
 
 /** Commands that need all other commands. */
-const LOOK_AT_ALL: readonly string[] = ['completion']
+const LOOK_AT_ALL: readonly string[] = ['completion', 'man']
 
-/**
- * Registers the commands for a word: those of its file, or all commands if the word is not a command, for example for
- * help.
- */
-export async function register(program: Command, kit: Kit, word: string | undefined): Promise<void> {
-  const own = COMMANDS.filter(({ names }) => word !== undefined && names.includes(word))
-  const needed = own.length === 0 || LOOK_AT_ALL.includes(word!) ? COMMANDS : own
+/** Whether a word is the name of a command or of a group of subcommands. */
+export const isCommand = (word: string): boolean => COMMANDS.some(({ names }) => names.includes(word))
+
+/** Registers the commands of the files that have some of the words, or all commands. */
+export async function register(program: Command, kit: Kit, words: readonly string[] | 'all'): Promise<void> {
+  const all = words === 'all' || words.some((word) => LOOK_AT_ALL.includes(word))
+  const needed = all ? COMMANDS : COMMANDS.filter(({ names }) => words.some((word) => names.includes(word)))
   for (const add of await Promise.all(needed.map(({ load }) => load()))) add(program, kit)
 }
 

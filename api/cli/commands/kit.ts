@@ -6,6 +6,7 @@ import { parseDollars } from '../../../domain/tree/money.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
+import { showProgress } from '../output/progress.ts'
 
 /** Registers commands. Each action gets a context, which is always closed afterwards, and returns an exit code. */
 export interface Kit {
@@ -20,6 +21,18 @@ export interface Kit {
     flags?: readonly string[],
   ): (...args: unknown[]) => Promise<void>
 }
+
+/** Commands that ask a person, read standard input, or write from their beginning to their end. */
+const TALKS: ReadonlySet<string> = new Set(
+  (
+    'run resume step input approve reject resolve cancel fork restore erase serve worker demo tail consume acp mcp ' +
+    'secrets open call tree messages transcript completion man'
+  ).split(' '),
+)
+
+/** The words of a command, without the program's name. */
+const pathOf = (command: Command): string[] =>
+  command.parent === null ? [] : [...pathOf(command.parent), command.name()]
 
 type Given = Pick<Kit, 'io' | 'likeIt' | 'runCli'>
 
@@ -40,6 +53,8 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
         ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
+        const path = pathOf(command)
+        if (!TALKS.has(path[0] ?? '')) ctx.progress = showProgress(io.stderr, path.join(' '))
         const args = all
           .slice(0, -2)
           .flat()
@@ -48,6 +63,7 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
           // The declaration of the command defines the types of its options.
           done(await act(ctx, args, options as never))
         } finally {
+          ctx.progress?.stop()
           await ctx.leave()
         }
       },

@@ -23,6 +23,7 @@ import type { LossReportAnswer } from '../output/loss-text.ts'
 import { checkConsumers } from './consumers.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 import { checkHeads } from './heads.ts'
+import { howToInstall } from './install.ts'
 import { checkRetention } from './retention.ts'
 import { checkRows } from './rows.ts'
 import { checkServers } from './servers.ts'
@@ -124,7 +125,7 @@ export async function checkSandbox(
   sandboxed: boolean,
   program: () => string = () => findProgram('bwrap'),
 ): Promise<Finding[]> {
-  const todo = 'install bubblewrap and allow user namespaces, or say --no-sandbox where commands may run unconfined'
+  const todo = `${howToInstall('bubblewrap')}, and allow user namespaces; or say --no-sandbox where commands may run unconfined`
   const workspace = await mkdtemp(join(tmpdir(), 'keepup-doctor-'))
   const told: string[] = []
   try {
@@ -153,7 +154,7 @@ export async function checkGit(program: () => string = () => findProgram('git'))
     const { stdout } = await run(git, ['--version'], { timeout: 5000, env: {} })
     return ok('git', `${stdout.trim().replace(/^git version /, '')}, ${git}`)
   } catch (error) {
-    return bad('broken', 'git', message(error), 'install git; the versions of a workspace are kept with it')
+    return bad('broken', 'git', message(error), `the versions of a workspace are kept with it: ${howToInstall('git')}`)
   }
 }
 

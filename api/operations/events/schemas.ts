@@ -53,6 +53,8 @@ const AnyEvent = z
  */
 export type EventView = Omit<z.infer<typeof AnyEvent>, 'type' | 'payload'> & TypedPayload
 export const EventView = AnyEvent as z.ZodType<EventView>
+/** The names of the members of an event, in order. */
+export const EVENT_MEMBERS: readonly string[] = Object.keys(AnyEvent.shape)
 
 export const EventPage = z
   .strictObject({ events: z.array(EventView), next: z.string().nullable() })

@@ -10,7 +10,6 @@ import type { Own } from '../host/open-host.ts'
 import { paths } from '../host/paths.ts'
 import { type Backend, nothingOf, nothingYet, ownerSilent } from './backend.ts'
 import { probe } from './probe.ts'
-import { remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
 
 /**
@@ -55,6 +54,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     const socketPath = findSocketPath(dataFolder)
     const found = await probe(socketPath, timeoutMs)
     if (found === 'answers') {
+      const { remoteBackend } = await import('./remote.ts')
       const token = () => config.key ?? readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }

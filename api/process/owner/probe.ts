@@ -1,5 +1,5 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { socketFetch } from './socket-fetch.ts'
 
 type Found = 'answers' | 'absent' | 'silent'
 
@@ -16,6 +16,7 @@ const CROWDED_MS = 25
  * requests within `timeoutMs`.
  */
 export async function probe(socketPath: string, timeoutMs: number): Promise<Found> {
+  if (!existsSync(socketPath)) return 'absent'
   for (let nth = 1; ; nth++) {
     const found = await ask(socketPath, timeoutMs / QUESTIONS)
     if (found !== 'silent' || nth === QUESTIONS) return found
@@ -23,6 +24,8 @@ export async function probe(socketPath: string, timeoutMs: number): Promise<Foun
 }
 
 async function ask(socketPath: string, timeoutMs: number): Promise<Found> {
+  // Loads Node's HTTP client, which a command without an owner does not need.
+  const { socketFetch } = await import('./socket-fetch.ts')
   const signal = AbortSignal.timeout(Math.ceil(timeoutMs))
   for (;;) {
     try {

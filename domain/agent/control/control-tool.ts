@@ -78,10 +78,15 @@ export interface ControlTool extends Omit<Definition<unknown>, 'name' | 'descrip
 const TIME_LIMIT_MS = 5 * 60_000
 
 export function controlTool<Input>({ name, description, kind, ...rest }: Definition<Input>): ControlTool {
+  let parameters: JsonObject | null = null
   const spec: ToolSpec = {
     name,
     description,
-    parameters: z.toJSONSchema(rest.schema, { io: 'input' }) as JsonObject,
+    // Made at its first use: commands that only read need none.
+    get parameters() {
+      parameters ??= z.toJSONSchema(rest.schema, { io: 'input' }) as JsonObject
+      return parameters
+    },
     effect: 'pure',
     paths: {},
     barrier: false,

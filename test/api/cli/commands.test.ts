@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { GROUPS, SYNONYMS } from '../../../api/cli/commands/groups.ts'
 import { COMMANDS, likeIt } from '../../../api/cli/commands/index.ts'
 import { kitOf } from '../../../api/cli/commands/kit.ts'
 import { inProcess } from '../support/cli.ts'
@@ -21,12 +22,27 @@ describe('the files of commands', () => {
     },
   )
 
-  it('are all shown by help, in the order of the list', async () => {
-    const { code, out } = await inProcess(['--help'])
-    const shown = [...out.matchAll(/^ {2}([a-z][\w-]*)(?: .*)?$/gm)].map(([, name]) => name)
+  it('belong to one group each', () => {
     const all = COMMANDS.flatMap(({ names }) => names).filter((name) => !name.includes(' '))
+    expect(GROUPS.flatMap(({ commands }) => commands).sort()).toEqual(all.sort())
+  })
+
+  it('are all shown by "help all"', async () => {
+    const { code, out } = await inProcess(['help', 'all'])
+    const shown = [...out.matchAll(/^ {2}([a-z][\w-]*)(?: .*)?$/gm)].map(([, name]) => name)
+    const all = GROUPS.flatMap(({ commands }) => commands)
     expect(code).toBe(0)
-    expect(shown.filter((name) => all.includes(name!))).toEqual(all)
+    expect(shown.filter((name) => all.includes(name!)).sort()).toEqual(all.toSorted())
+  })
+
+  it('are what every synonym leads to', () => {
+    const names = COMMANDS.flatMap((file) => file.names)
+    const unknown = Object.values(SYNONYMS)
+      .flat()
+      .filter((name) => !names.includes(name))
+    expect(unknown).toEqual([])
+    // A synonym that is a command would never be looked up.
+    expect(Object.keys(SYNONYMS).filter((word) => names.includes(word))).toEqual([])
   })
 
   it('are found behind options of the whole program', async () => {

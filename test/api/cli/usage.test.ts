@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { GROUPS } from '../../../api/cli/commands/groups.ts'
 import { cliFolder, inProcess } from '../support/cli.ts'
 
 describe('the command line', () => {
@@ -23,9 +24,49 @@ describe('the command line', () => {
     )
   })
 
-  it('shows its exit codes and every command in --help', async () => {
+  it('shows at most 20 lines without a command', async () => {
     const { code, out, err } = await inProcess(['--help'])
     expect([code, err]).toEqual([0, ''])
+    expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
+    for (const { name, purpose } of GROUPS) expect(out).toContain(`  ${name.padEnd(7)} ${purpose}`)
+    const bare = await inProcess([])
+    expect(bare).toMatchObject({ code: 2, out: '', err: out })
+    expect((await inProcess(['help'])).out).toBe(out)
+  })
+
+  it.each(GROUPS.map((group) => [group.name, group] as const))(
+    'shows the commands of a group: %s',
+    async (name, group) => {
+      const { code, out } = await inProcess(['help', ...name.split(' ')])
+      expect(code).toBe(0)
+      const shown = [...out.matchAll(/^ {2}([a-z][\w-]*)(?: .*)?$/gm)].map(([, command]) => command)
+      expect(shown).toEqual(group.commands)
+    },
+  )
+
+  it('shows the help of a command as "help COMMAND" too', async () => {
+    for (const words of [['approve'], ['runs', 'show']])
+      expect(await inProcess(['help', ...words])).toEqual(await inProcess([...words, '--help']))
+  })
+
+  it.each([
+    ['log', 'events or transcript'],
+    ['status', 'runs show or runs list'],
+    ['ls', 'runs list'],
+    ['ps', 'runs list'],
+    ['start', 'run or serve'],
+    ['deny', 'reject'],
+    ['spendd', 'cost'],
+  ])('leads from a word that people type to the command: %s', async (word, commands) => {
+    const { code, err } = await inProcess([word])
+    expect(code).toBe(2)
+    expect(err).toContain(`(Did you mean ${commands}?)`)
+  })
+
+  it('shows its exit codes and every command in "help all"', async () => {
+    const { code, out, err } = await inProcess(['help', 'all'])
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain((await inProcess(['help', 'codes'])).out)
     for (const line of [
       '0    done',
       '2    the command line or a setting cannot be understood',
@@ -33,7 +74,6 @@ describe('the command line', () => {
       '4    the run is DONE, but gates of its role do not hold',
       '5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild',
       '8    the run waits for a person',
-      'api/docs of the package',
     ]) {
       expect(out).toContain(line)
     }
@@ -45,7 +85,7 @@ describe('the command line', () => {
   it.each([
     [['nonsense'], 'unknown command'],
     [['run', '--nonsense'], 'unknown option'],
-    [['-o', 'xml', 'runs'], 'table, json, jsonl'],
+    [['-o', 'xml', 'runs'], 'table, json, jsonl, csv'],
     [['run', 'x', '--max-turns', 'many'], '--max-turns: expected a whole number from 1'],
     [['run', 'x', '--mode', 'fast'], 'expected interactive, batch'],
     [['run', 'x', '--budget-usd', 'lots'], '--budget-usd'],
@@ -71,7 +111,7 @@ describe('the command line', () => {
       ['shwo'],
       'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or retention show or roles show?',
     ],
-    [['biil'], 'unknown command \'biil\'; "--help" names'],
+    [['biil'], 'Did you mean cost?'],
     [['repley'], 'Did you mean replay?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
     [['secrets', 'get'], 'unknown command "secrets get"'],

@@ -111,6 +111,7 @@ beforeAll(async () => {
       const text = block.text
         .replaceAll('/home/ann/project', project)
         .replaceAll(/http:\/\/127\.0\.0\.1:7433|\$\{process\.env\.KEEPUP_URL\}/g, url)
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a program
         .replaceAll('${process.env.KEEPUP_KEY}', token)
       writeFileSync(path, text)
       return path

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { refusal, take } from '../../../http/answers.ts'
 import { eventTypes } from '../../../operations/events/filter.ts'
-import type { EventView } from '../../../operations/events/schemas.ts'
+import { EVENT_MEMBERS, type EventView } from '../../../operations/events/schemas.ts'
 import type { Client } from '../../client.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { linesOf } from '../../output/body-lines.ts'
+import { csvRows } from '../../output/csv.ts'
 import { days, eventRow } from '../../output/event-row.ts'
 import { alone, type Kit, known, names } from '../kit.ts'
 
@@ -70,7 +71,9 @@ const placeOf = (cursor: string | null): number => (cursor === null ? -1 : Numbe
 
 function shower(ctx: Context): (event: EventView, line: string) => Promise<void> {
   const dayOf = days()
+  const csv = csvRows(EVENT_MEMBERS)
   return async (event, line) => {
+    if (ctx.format === 'csv') return ctx.flow(csv([event]))
     if (ctx.format !== 'table') return ctx.flow(`${line}\n`)
     const day = dayOf(event)
     await ctx.flow(`${day === null ? '' : `${day}\n`}${eventRow(event, true)}\n`)

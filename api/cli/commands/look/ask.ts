@@ -47,7 +47,7 @@ function listQuestions(ctx: Context, questions: readonly AuditQuestion[]): numbe
 }
 
 function showAnswer(ctx: Context, { columns, rows, more }: QuestionAnswer, csv: boolean): void {
-  if (csv) ctx.data(csvOf({ columns, rows }))
+  if (csv || ctx.format === 'csv') ctx.data(csvOf({ columns, rows }))
   else {
     const records = rows.map((row) => Object.fromEntries(row.map((cell, i) => [columns[i]!, cell])))
     ctx.list(

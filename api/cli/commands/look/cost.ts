@@ -40,7 +40,7 @@ export function costCommand(program: Command, kit: Kit): void {
         const run = o.run === undefined ? {} : { run: await ctx.runId(o.run, 'read') }
         const query = { by: o.by, ...run, ...(o.since === undefined ? {} : { since: o.since }) }
         const found = (await take(client.v1.cost.$get({ query }))) as Cost
-        if (ctx.format !== 'table') {
+        if (ctx.isJson) {
           ctx.show(found, () => [])
           return EXIT.done
         }

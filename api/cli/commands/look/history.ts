@@ -4,12 +4,13 @@ import { counted } from '../../../../projections/engine/text.ts'
 import { refusal, take } from '../../../http/answers.ts'
 import { isAltered } from '../../../operations/events/export.ts'
 import { eventTypes } from '../../../operations/events/filter.ts'
-import type { EventView } from '../../../operations/events/schemas.ts'
+import { EVENT_MEMBERS, type EventView } from '../../../operations/events/schemas.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { eventPages } from '../../follow/pages.ts'
 import { linesOf } from '../../output/body-lines.ts'
 import { comparisonLines } from '../../output/comparison-text.ts'
+import { csvRows } from '../../output/csv.ts'
 import { days, eventRow } from '../../output/event-row.ts'
 import { changeText, messageLine, recordedLines, stateLines, telling } from '../../output/state-text.ts'
 import { type Kit, known, whole } from '../kit.ts'
@@ -17,7 +18,9 @@ import { type Kit, known, whole } from '../kit.ts'
 /** Shows events one by one. A new day gets a separate line. */
 function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => Promise<void> {
   const dayOf = days()
+  const csv = csvRows(EVENT_MEMBERS)
   return async (event) => {
+    if (ctx.format === 'csv') return ctx.flow(csv([event]))
     if (ctx.format !== 'table') return ctx.flow(`${JSON.stringify(event)}\n`)
     const day = dayOf(event)
     await ctx.flow(`${day === null ? '' : `${day}\n`}${eventRow(event, ofManyRuns)}\n`)
@@ -112,7 +115,7 @@ async function tail(ctx: Context, o: TailOptions): Promise<number> {
     if (line === '') continue
     const event = JSON.parse(line) as EventView
     if (event.altered) altered++
-    await (ctx.format === 'table' ? show(event) : ctx.flow(`${line}\n`))
+    await (ctx.isJson ? ctx.flow(`${line}\n`) : show(event))
   }
   return seen(ctx, altered)
 }

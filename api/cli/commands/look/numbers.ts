@@ -28,7 +28,7 @@ async function numbers(ctx: Context, { since, run }: NumbersOptions): Promise<nu
     ...(run === undefined ? {} : { run: await ctx.runId(run, 'read') }),
   }
   const found = await take(client.v1.numbers.$get({ query }))
-  if (ctx.format !== 'table') {
+  if (ctx.isJson) {
     ctx.show(found, () => [])
     return EXIT.done
   }

@@ -3,6 +3,7 @@ import { Refused, take } from '../../../http/answers.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { SentRequests } from '../../../operations/window/request-schemas.ts'
 import type { Context } from '../../context.ts'
+import { UsageError } from '../../exit.ts'
 import { eventPages } from '../../follow/pages.ts'
 import { safe } from '../../output/text.ts'
 import { hasWhole, transcriptLines } from '../../output/transcript-text.ts'
@@ -47,6 +48,8 @@ async function* partsOf(ctx: Context, id: string, agent: string | undefined): As
 }
 
 async function transcript(ctx: Context, run: string, agent: string | undefined): Promise<number> {
+  if (ctx.format === 'csv')
+    throw new UsageError('-o csv: a transcript has no columns; use -o jsonl, or "events RUN -o csv"')
   const id = await ctx.runId(run, 'read')
   let first = true
   let altered = 0

@@ -3,7 +3,7 @@ import { take } from '../../../http/answers.ts'
 import { hasEnded } from '../../../operations/runs/drive-end.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
 import type { Context } from '../../context.ts'
-import { EXIT } from '../../exit.ts'
+import { EXIT, UsageError } from '../../exit.ts'
 import { serverEvents } from '../../follow/server-events.ts'
 import { treeLines } from '../../output/tree-text.ts'
 import type { Kit } from '../kit.ts'
@@ -52,9 +52,11 @@ export function treeCommand(program: Command, kit: Kit): void {
     .action(
       kit.action<{ follow?: boolean }>(async (ctx, [run], { follow: follows }) => {
         const id = await ctx.runId(run!, 'read')
+        if (follows && ctx.format === 'csv') throw new UsageError('-o csv shows one state; leave out --follow')
         if (follows) return follow(ctx, id)
         const tree = await read(ctx, id)
-        ctx.show(tree, () => lines(ctx, tree))
+        if (ctx.format === 'csv') ctx.list(tree.agents, [])
+        else ctx.show(tree, () => lines(ctx, tree))
         return EXIT.done
       }),
     )

@@ -46,7 +46,7 @@ async function check(ctx: Context, file: string | undefined, { runs, role }: Che
   for (const run of checked.ungoverned) ctx.note(`${run} is a run of another agent; no policy sees its calls`)
   if (checked.unknown.length > 0)
     ctx.note(`no tool of these runs is called ${checked.unknown.map(oneLine).join(', ')}; look for a slip of the pen`)
-  if (ctx.format !== 'table') ctx.show(checked, () => [])
+  if (ctx.isJson) ctx.show(checked, () => [])
   else
     ctx.list(checked.found, [
       { title: 'CALL', of: (one) => one.toolCallId },
