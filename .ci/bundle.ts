@@ -160,9 +160,12 @@ function mustHaveNoCircle(chunks: readonly { readonly fileName: string; readonly
 
 /** A package of a package that was taken in is not where the bundle looks for it. */
 function mustBeDeclared(imports: readonly string[]): void {
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly [key in 'dependencies' | 'peerDependencies']: object
+  }
+  const declared = { ...dependencies, ...peerDependencies }
   const names = imports.map((id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)![0])
-  const undeclared = [...new Set(names)].filter((name) => !Object.hasOwn(dependencies, name))
+  const undeclared = [...new Set(names)].filter((name) => !Object.hasOwn(declared, name))
   if (undeclared.length > 0)
     throw new Error(`the bundle imports ${undeclared.join(', ')}, which package.json does not declare; take it in here`)
 }
