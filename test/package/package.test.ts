@@ -53,8 +53,8 @@ beforeAll(() => {
   if (!existsSync(tarball)) throw new Error('there is no tarball; make it with "npm run pack"')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  // Programs of the docs use the peers too.
-  const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai']
+  // Programs of the docs use the peers too, and one of them a test library.
+  const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai', 'fast-check']
   for (const name of [...outside(), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
@@ -140,6 +140,7 @@ describe('the published package', () => {
       'api/docs/trace.md',
       'api/docs/verify.py',
       'api/docs/web.md',
+      'api/web/dist/icon-asks.svg',
       'api/web/dist/icon.svg',
       'api/web/dist/index.html',
       'bundle/LICENSES.txt',
