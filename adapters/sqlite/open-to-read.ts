@@ -9,7 +9,7 @@ const IOERR_SHMSIZE = 4874
 
 /**
  * Opens a SQLite file read-only. A reader of a WAL file needs disk space for the shared index. Without it (a full disk,
- * a read-only file system) the file is opened as immutable, if its WAL is empty: then no process has uncommitted pages.
+ * a read-only file system) the file is opened as immutable if its WAL is empty. Nobody may write the file while it is read so.
  *
  * @param timeout - The longest wait for the lock of a writer, in ms.
  * @throws SQLite's error if the file cannot be opened.

@@ -1,6 +1,7 @@
 import { Refused, take } from '../http/answers.ts'
 import { accountName } from '../operations/access/account-name.ts'
 import { Problem } from '../operations/problem.ts'
+import type { Services } from '../operations/services.ts'
 import { type Config, loadConfig } from '../process/config/settings.ts'
 import { type Backend, OwnerError } from '../process/owner/backend.ts'
 import { connect, type OpenServices } from '../process/owner/connect.ts'
@@ -98,8 +99,10 @@ export class Context {
       open: this.io.open,
       need,
       onNote: (text) => this.note(text),
-      onFault: (error, path) =>
-        this.note(`${path}: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
+      onFault: (error, path, requestId) =>
+        this.note(
+          `${requestId === undefined ? '' : `request ${requestId}: `}${path}: ${error instanceof Error ? (error.stack ?? error.message) : error}`,
+        ),
     })
     return this.#backend
   }
@@ -152,10 +155,17 @@ export class Context {
     }
   }
 
-  /** The context of another data folder that no process owns. It reads the folder with tables of its own. */
+  /**
+   * A context that reads a data folder and never becomes its owner. It asks a running owner, or reads the folder with tables
+   * of its own.
+   */
   archive(data: string): Context {
-    const open = ((config, _, options, own) =>
-      this.io.open(config, 'reader', options, { ...own, archive: true })) as OpenServices
+    const open: (...parts: Parameters<OpenServices>) => Promise<Services> = async (config, _, options, own) => {
+      const services = await this.io.open(config, 'reader', options, { ...own, archive: true })
+      if (services === null)
+        throw new CliError(`${data} has no log; name a folder that "${this.command('backup')}" wrote`)
+      return services
+    }
     return new Context({ ...this.io, open }, { data, output: this.format })
   }
 

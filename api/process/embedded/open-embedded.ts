@@ -1,9 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { FileIntents } from '../../../adapters/files/blobs/intents.ts'
 import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
 import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
+import { temporaryFolder } from '../../../adapters/files/temporary.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
@@ -213,18 +212,24 @@ export async function openEmbedded(
 }
 
 /** The tables of a data folder that has none and is not written, in a temporary folder that is removed at the end. */
-async function archiveTables(opened: Opened, log: EventLog, blobs: BlobStore): Promise<Projections> {
-  const folder = mkdtempSync(join(tmpdir(), 'keepup-tables-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', remove)
-  opened.push(() => {
-    process.off('exit', remove)
-    remove()
-  })
-  const tables = await Projections.open({ folder, log, blobs })
+async function archiveTables(opened: Opened, log: EventLog, blobs: BlobStore): Promise<Tables> {
+  const folder = temporaryFolder('tables')
+  opened.push(() => folder.remove())
+  const tables = await Projections.open({ folder: folder.path, log, blobs })
   opened.push(() => tables.close())
-  return tables
+  return {
+    read: (query) => tables.read(query),
+    readApart: (query) => tables.readApart(query),
+    // Nothing follows the log here: another process may write it through another mount.
+    caughtUpTo: async () => {
+      await tables.catchUp()
+    },
+    rebuild: readsOnly,
+    release: readsOnly,
+  }
 }
+
+const readsOnly = () => Promise.reject(new Error('this process only reads; ask the process that owns the data folder'))
 
 /** An error here must not prevent the start. The next start tries again. */
 async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
@@ -268,6 +273,5 @@ function frozenTables(folder: string, opened: Opened, log: EventLog, gate: LossG
   const read: Tables['read'] = (query) => readers.use(query)
   const apart: Tables['read'] = (query) => readApart(folder, query)
   if (gate.loss !== null) return new LateTables(witnessTables(read, log, gate, apart), read)
-  const refuse = () => Promise.reject(new Error('this process only reads; ask the process that owns the data folder'))
-  return new LateTables({ read, readApart: apart, caughtUpTo: async () => {}, rebuild: refuse, release: refuse })
+  return new LateTables({ read, readApart: apart, caughtUpTo: async () => {}, rebuild: readsOnly, release: readsOnly })
 }

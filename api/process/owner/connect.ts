@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
+import type { AppOptions } from '../../http/app.ts'
 import { tokenPath } from '../../http/token.ts'
 import { noRoom } from '../../operations/disk-full.ts'
 import type { Services } from '../../operations/services.ts'
@@ -30,7 +32,7 @@ export interface ConnectOptions {
   readonly need: 'read' | 'write'
   /** Called when the folder is read directly because its owner does not answer. */
   readonly onNote: (text: string) => void
-  readonly onFault: (error: unknown, path: string) => void
+  readonly onFault: AppOptions['onFault']
 }
 
 const RETRY_MS = 40
@@ -65,8 +67,9 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     const { localBackend } = await import('./local.ts')
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })
-      // A killed owner left tables without the end of the log. Only an owner updates them.
-      if (services && found === 'absent' && (await lags(services))) await services.close()
+      // A killed owner left tables without the end of the log. Only an owner updates them, where it can write.
+      const isStale = found === 'absent' && !isReadOnlyFileSystem(dataFolder)
+      if (services && isStale && (await lags(services))) await services.close()
       else if (services) {
         if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
         return { ...(await localBackend(services, local)), besideSilent: found === 'silent' }

@@ -1,5 +1,5 @@
 // @module-tag git
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -49,11 +49,19 @@ describe('a drill', () => {
     expect(gone).toMatchObject({ code: 0, last: { ok: true, continues: null, lost: null } })
   })
 
+  test('verifies the backup beside a data folder that lost its log', async () => {
+    const lost = join(place.root, 'lost')
+    cpSync(place.data, lost, { recursive: true })
+    rmSync(join(lost, 'log/log.db'))
+    const { code, last } = await drilled(lost)
+    expect({ code, last }).toMatchObject({ code: 0, last: { ok: true, continues: null, lost: null } })
+  })
+
   test('names a backup of another log', async () => {
     const other = join(place.root, 'other')
     const began = await here(['run', '--model', model, '-w', place.workspace, ...sandboxFlag, 'Write'], other)
     expect(began).toMatchObject({ code: 0 })
-    expect(await drilled(other)).toMatchObject({ code: 5, last: { ok: false, continues: false } })
+    expect(await drilled(other)).toMatchObject({ code: 5, last: { ok: true, continues: false } })
   })
 
   test('names a damaged backup', async () => {
@@ -63,15 +71,15 @@ describe('a drill', () => {
     db.exec('UPDATE events SET proof = zeroblob(length(proof)) WHERE position = 5')
     db.close()
     const { code, last } = await drilled()
-    expect(code).not.toBe(0)
-    expect(last.ok).not.toBe(true)
+    expect({ code, ok: last.ok }).toEqual({ code: 5, ok: false })
   })
 
-  test('refuses what is no folder, and an empty one', async () => {
+  test('refuses what is no folder, and a folder without a log', async () => {
     const file = join(place.root, 'file')
     writeFileSync(file, '')
-    expect(await here(['drill', file])).toMatchObject({ code: 2, err: expect.stringMatching(/is no folder/) })
-    rmSync(backup, { recursive: true })
-    expect(await here(['drill', backup])).toMatchObject({ code: 2 })
+    const refused = { code: 2, err: expect.stringMatching(/is no backup, for it has no log/) }
+    expect(await here(['drill', file])).toMatchObject(refused)
+    rmSync(join(backup, 'log'), { recursive: true })
+    expect(await here(['drill', backup])).toMatchObject(refused)
   })
 })

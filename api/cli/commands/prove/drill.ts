@@ -1,12 +1,12 @@
-import { constants, statSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { constants, existsSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { temporaryFolder } from '../../../../adapters/files/temporary.ts'
 import { counted } from '../../../../projections/engine/text.ts'
 import { Refused, take } from '../../../http/answers.ts'
 import { onServers } from '../../../process/config/settings.ts'
-import { OwnerError } from '../../../process/owner/backend.ts'
+import { paths } from '../../../process/host/paths.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { checkpointLine } from '../../output/proof-text.ts'
@@ -15,35 +15,47 @@ import type { Kit } from '../kit.ts'
 
 /** How far the data folder has gone on since the backup. */
 interface Since {
-  /** Whether the log of the data folder continues the log of the backup. Null: the backup has no signed head. */
+  /** Whether the log of the data folder continues the log of the backup. Null: unknown. */
   readonly continues: boolean | null
-  /** The events that a restore of the backup would lose. Null: the two logs differ. */
+  /** The events that a restore of the backup would lose. Null: unknown. */
   readonly lost: number | null
   readonly lines: readonly string[]
 }
 
-/** Compares the log of the data folder with the backup. Null: there is no data folder, as after its loss. */
-async function since(ctx: Context, restored: Context): Promise<Since | null> {
+const unknown = (why: string): Since => ({ continues: null, lost: null, lines: [why] })
+
+/** Compares the log of the data folder with the backup. The data folder may be lost or damaged: that is what backups are for. */
+async function since(ctx: Context, restored: Context): Promise<Since> {
+  const { data } = ctx.config
   const head = await take((await restored.client('read')).v1.proof.head.$get({})).catch((error: unknown) => {
-    if (error instanceof Refused) return null
+    if (error instanceof Refused && error.code === 'NOT_SIGNED') return null
     throw error
   })
-  const client = await ctx.client('read').catch((error: unknown) => {
-    if (error instanceof OwnerError && error.code === 'NOTHING_YET') return null
-    throw error
-  })
-  if (client === null) return null
-  if (head === null) return { continues: null, lost: null, lines: ['the backup has no signed head to compare with'] }
-  const { checkpoint, events } = await take(client.v1.proof.verify.$get({ query: { checkpoint: head.checkpoint } }))
-  const continues = checkpoint?.ok === true
-  const lost = continues ? events - head.size : null
-  const difference =
-    lost === null
-      ? `the log of ${ctx.config.data} does NOT continue this backup: one of them was replaced or changed`
-      : lost === 0
-        ? `${ctx.config.data} has no event that the backup lacks`
-        : `a restore of this backup would lose ${counted(lost, 'event')} of ${ctx.config.data}`
-  return { continues, lost, lines: [...(checkpoint === undefined ? [] : [checkpointLine(checkpoint)]), difference] }
+  if (head === null) return unknown('the backup has no signed head, so it is not compared with the data folder')
+  const live = ctx.archive(data)
+  try {
+    const query = { checkpoint: head.checkpoint }
+    const { checkpoint, events } = await take((await live.client('read')).v1.proof.verify.$get({ query }))
+    const held = checkpoint === undefined ? [] : [checkpointLine(checkpoint)]
+    if (checkpoint?.ok !== true) {
+      const why = `the log of ${data} does NOT continue this backup: it lost its end, was changed, or is another one`
+      return {
+        continues: false,
+        lost: null,
+        lines: [...held, `${why}; keep the backup, and see "${ctx.command('verify')}"`],
+      }
+    }
+    const lost = events - head.size
+    const all = `${data} has no event that the backup lacks`
+    const line = lost === 0 ? all : `a restore of this backup would lose ${counted(lost, 'event')} of ${data}`
+    return { continues: true, lost, lines: [...held, line] }
+  } catch (error) {
+    return unknown(
+      `${data} cannot be compared with the backup: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  } finally {
+    await live.leave()
+  }
 }
 
 /** Restores a backup into a temporary folder, reads and verifies all of it, and removes the copy. */
@@ -51,34 +63,37 @@ async function drill(ctx: Context, from: string): Promise<number> {
   if (onServers(ctx.config))
     throw new CliError('a drill restores the backup of a data folder; servers have their own backups', EXIT.usage)
   const backup = resolve(ctx.io.cwd, from)
-  if (!statSync(backup, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${backup} is no folder; name one that "${ctx.command('backup')}" has written`)
-  const scratch = await mkdtemp(join(tmpdir(), 'keepup-drill-'))
-  const restored = ctx.archive(scratch)
+  if (!existsSync(paths(backup).log))
+    throw new UsageError(
+      `${backup} is no backup, for it has no log; name a folder that "${ctx.command('backup')}" wrote`,
+    )
+  // From here on the report is written through another context.
+  ctx.progress?.stop()
+  const scratch = temporaryFolder('drill')
+  const restored = ctx.archive(scratch.path)
   try {
     const began = performance.now()
-    await cp(backup, scratch, { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true })
+    await cp(backup, scratch.path, { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true })
     const copied = performance.now()
     await restored.backend('read')
     const opened = performance.now()
     const ok = await verifyAll(restored, { anchors: false })
     const verified = performance.now()
-    const later = await since(ctx, restored)
+    const { continues, lost, lines } = await since(ctx, restored)
     const times = {
       copyMs: Math.round(copied - began),
       openMs: Math.round(opened - copied),
       verifyMs: Math.round(verified - opened),
     }
-    const sound = ok && later?.continues !== false
-    ctx.show({ ok: sound, backup, ...times, continues: later?.continues ?? null, lost: later?.lost ?? null }, () => [
-      ...(later?.lines ?? [`there is nothing in ${ctx.config.data} to compare with`]),
+    ctx.show({ ok, backup, ...times, continues, lost }, () => [
+      ...lines,
       `copied in ${seconds(times.copyMs)}, opened with new tables in ${seconds(times.openMs)}, verified in ${seconds(times.verifyMs)}`,
-      sound ? `${backup} can be restored` : `${backup} must not be relied on; make another backup now`,
+      ok ? `${backup} can be restored` : `${backup} is damaged and must not be relied on; make another backup now`,
     ])
-    return sound ? EXIT.done : EXIT.verification
+    return ok && continues !== false ? EXIT.done : EXIT.verification
   } finally {
     await restored.leave()
-    await rm(scratch, { recursive: true, force: true })
+    scratch.remove()
   }
 }
 

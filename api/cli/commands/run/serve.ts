@@ -27,7 +27,7 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
   const onFault = (error: unknown, where = 'looking for what is due') => log.error(`${where}: ${operatorText(error)}`)
   const tell: Tell = (text) => log.info(text)
   const services = await io
-    .open(config, 'owner', { autoDrive: true }, { tell, patienceMs: SERVICE_PATIENCE_MS })
+    .open(config, 'owner', { autoDrive: true }, { tell: log.warn, patienceMs: SERVICE_PATIENCE_MS })
     .catch((error: unknown) => {
       if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
       throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
@@ -44,9 +44,9 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
       tell('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
       if (open) await openPage(ctx, ctx.clientOver(backend))
       else tell(`look at it in a browser: ${ctx.command('open')}`)
-      if (!onServers(config)) return sweep(services, signal, onFault, tell)
-      const again = retryFaultedRuns({ services, leaseMs: config.leaseMs, onFault, onNote: tell }, signal)
-      return Promise.all([again, tellOutages(services, tell, signal)])
+      if (!onServers(config)) return sweep(services, signal, onFault, log.warn)
+      const again = retryFaultedRuns({ services, leaseMs: config.leaseMs, onFault, onNote: log.warn }, signal)
+      return Promise.all([again, tellOutages(services, log.warn, signal)])
     },
     () => backend.close(),
   )

@@ -17,7 +17,12 @@ async function worker(ctx: Context): Promise<number> {
     )
   const log = await ctx.serviceLog()
   const tell: Tell = (text) => log.info(text)
-  const services = await io.open(config, 'owner', { autoDrive: false }, { tell, patienceMs: SERVICE_PATIENCE_MS })
+  const services = await io.open(
+    config,
+    'owner',
+    { autoDrive: false },
+    { tell: log.warn, patienceMs: SERVICE_PATIENCE_MS },
+  )
   const { work } = await import('../../../process/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
   const onFault = (error: unknown, where: string) => log.error(`${where}: ${operatorText(error)}`)
@@ -27,8 +32,8 @@ async function worker(ctx: Context): Promise<number> {
     services,
     async (signal) => {
       tell(`working on ${namespace}, ${concurrency} runs at once${identified(services)}; press Ctrl-C to end`)
-      const working = work({ services, leaseMs, onFault, onNote: tell }, signal)
-      await Promise.all([working, tellOutages(services, tell, signal)])
+      const working = work({ services, leaseMs, onFault, onNote: log.warn }, signal)
+      await Promise.all([working, tellOutages(services, log.warn, signal)])
     },
     async () => {
       await services.drivers.stop(config.drainMs)
