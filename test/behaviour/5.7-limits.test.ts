@@ -50,11 +50,11 @@ describe('7 one rate limit for a provider key', () => {
     const says = [busy(20_000), completes()]
     const ports = { clock, limiter }
     const [a, b] = [await given({ says, ports }), await given({ says: [completes()], ports })]
-    const sleep = clock.sleep.bind(clock)
+    const alarm = clock.alarm.bind(clock)
     let other: Promise<unknown> | null = null
-    clock.sleep = (ms, signal) => {
+    clock.alarm = (ms, ring) => {
       if (ms > 15_000 && ms < 25_000) other ??= b.drive()
-      return sleep(ms, signal)
+      return alarm(ms, ring)
     }
     expect(await a.drive()).toEqual({ end: 'done' })
     expect(await other).toEqual({ end: 'done' })
@@ -90,13 +90,13 @@ describe('7 one rate limit for a provider key', () => {
     const run = await limitedRun([completes()])
     await run.limiter.refused('test-model', 40_000)
     const stop = new AbortController()
-    const sleep = run.clock.sleep.bind(run.clock)
-    run.clock.sleep = (ms, signal) => {
+    const alarm = run.clock.alarm.bind(run.clock)
+    run.clock.alarm = (ms, ring) => {
       if (ms > 39_000 && ms < 45_000) stop.abort(new Error('stopped'))
-      return sleep(ms, signal)
+      return alarm(ms, ring)
     }
     expect(await run.drive(stop.signal)).toEqual({ end: 'interrupted' })
-    run.clock.sleep = sleep
+    run.clock.alarm = alarm
     expect(waitingFor(await run.state())).toBe(null)
     await run.say({ kind: 'cancel', deadlineMs: 10_000 })
     expect((await run.state()).machine).toMatchObject({ status: 'ERROR', code: 'CANCELLED' })

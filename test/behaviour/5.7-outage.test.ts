@@ -132,13 +132,13 @@ describe('while a run waits for its models', () => {
       spec: { retry: { ...retry, maxRetries: 0 } },
     })
     const stop = new AbortController()
-    const sleep = run.clock.sleep.bind(run.clock)
-    run.clock.sleep = (ms, signal) => {
+    const alarm = run.clock.alarm.bind(run.clock)
+    run.clock.alarm = (ms, ring) => {
       if (ms > 3_900 && ms < 4_500) stop.abort(new Error('stopped'))
-      return sleep(ms, signal)
+      return alarm(ms, ring)
     }
     expect(await run.drive(stop.signal)).toEqual({ end: 'interrupted' })
-    run.clock.sleep = sleep
+    run.clock.alarm = alarm
     return run
   }
 

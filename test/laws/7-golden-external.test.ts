@@ -8,7 +8,9 @@ import { newestOf, recorded } from '../support/golden/files.ts'
 test('every type that is stored stands in a recorded history, which is folded and proved', () => {
   const all = recorded()
   const { told } = newestOf(all, 'external')!
-  const texts = ['external', 'delegations', 'outside', 'seconded', 'reported'].map((name) => newestOf(all, name)!.text)
+  const texts = ['external', 'delegations', 'outside', 'seconded', 'reported', 'hosted'].map(
+    (name) => newestOf(all, name)!.text,
+  )
   const lines = texts.flatMap((text) => text.trim().split('\n')).filter((line) => line.includes('"stream":"external-'))
   const stored = new Set(lines.map((line) => (JSON.parse(line) as { header: { type: string } }).header.type))
   const erasures = Object.keys(erasureEvents)

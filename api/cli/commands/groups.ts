@@ -35,7 +35,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'prove',
     purpose: 'check the record, and hand it to others',
-    commands: words('verify ask pack prove anchor witness repair release'),
+    commands: words('verify ask pack prove anchor witness drill repair release'),
   },
   {
     name: 'data',

@@ -22,6 +22,7 @@ export type KeepUpForClaudeOptions = ClaudeRules &
     | ({ readonly keepup?: never } & Omit<KeepUpOptions, 'by' | 'tools'>)
   )
 
+/** Sessions of the Claude Agent SDK in keepup's log: a session store, hooks that ask keepup's policy, and the bill. */
 export interface KeepUpForClaude extends AsyncDisposable {
   readonly keepup: KeepUp
   readonly sessionStore: SessionStore

@@ -16,6 +16,7 @@ export interface SessionStoreEntry {
   [member: string]: unknown
 }
 
+/** The SDK's interface of a store of session transcripts. `append` keeps the order of its entries over calls. */
 export interface SessionStore {
   /** Records entries, once each by uuid. Resolves when they are durable. */
   append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void>
@@ -71,4 +72,5 @@ export type HookEventName =
   | 'SessionStart'
   | 'SessionEnd'
 
+/** The SDK's option `hooks`: callbacks by the name of the event that calls them. */
 export type Hooks = Record<HookEventName, HookMatcher[]>

@@ -21,6 +21,7 @@ import type { Serialized } from '../../../domain/thread/events.ts'
 import type { StoredCheckpoint, Threads } from '../../../domain/thread/runtime/threads.ts'
 import type { KeepUp } from '../keepup.ts'
 
+/** Options of {@link KeepUpSaver}. */
 export interface SaverOptions {
   /** The person who is recorded as the author. Absent: that of the data folder's settings. */
   readonly by?: string

@@ -80,7 +80,10 @@ export const DOCUMENT_OPERATIONS = [
     output: schema.DocumentComments,
     answers: { 200: 'Comments and suggestions in the order in which they were added' },
     revision: ({ revision }) => revision,
-    mcp: { description: 'Lists the comments and suggestions of a document that people and agents edit together.' },
+    mcp: {
+      description: 'Lists the comments and suggestions of a document that people and agents edit together.',
+      names: { id: 'documentId' },
+    },
     run: (s, { params: { id }, query }) => documentComments(s, id, query.status),
   }),
   operation({
@@ -91,7 +94,7 @@ export const DOCUMENT_OPERATIONS = [
     input: { params, headers: StartHeaders, body: schema.CommentDocument },
     output: schema.Discussed,
     answers: { 200: 'Recorded' },
-    mcp: {},
+    mcp: { names: { id: 'documentId' } },
     run: (s, { params: { id }, body }, { options }) => commentDocument(s, id, body, options),
   }),
   operation({
@@ -102,7 +105,7 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: commentParams, headers: TraceHeaders, body: schema.ReplyBody },
     output: schema.Discussed,
     answers: { 200: 'Recorded' },
-    mcp: {},
+    mcp: { names: { id: 'documentId', comment: 'commentId' } },
     run: (s, { params: { id, comment }, body: { text, by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.reply(id, comment, text, caller)),
   }),
@@ -114,7 +117,7 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: commentParams, headers: TraceHeaders, body: schema.SettleBody },
     output: schema.Discussed,
     answers: { 200: 'Resolved' },
-    mcp: {},
+    mcp: { names: { id: 'documentId', comment: 'commentId' } },
     run: (s, { params: { id, comment }, body: { by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.resolve(id, comment, caller)),
   }),
@@ -126,7 +129,10 @@ export const DOCUMENT_OPERATIONS = [
     input: { params, headers: StartHeaders, body: schema.SuggestChange },
     output: schema.Discussed,
     answers: { 200: 'Recorded' },
-    mcp: { description: 'Suggests another text for a part of a document. Nothing changes until a person accepts it.' },
+    mcp: {
+      description: 'Suggests another text for a part of a document. Nothing changes until a person accepts it.',
+      names: { id: 'documentId' },
+    },
     run: (s, { params: { id }, body }, { options }) => suggestChange(s, id, body, options),
   }),
   operation({
@@ -137,7 +143,7 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: suggestionParams, headers: TraceHeaders, body: schema.SettleBody },
     output: schema.Discussed,
     answers: { 200: 'Applied' },
-    mcp: {},
+    mcp: { names: { id: 'documentId', suggestion: 'suggestionId' } },
     run: (s, { params: { id, suggestion }, body: { by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.accept(id, suggestion, caller)),
   }),
@@ -149,7 +155,7 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: suggestionParams, headers: TraceHeaders, body: schema.RefuseSuggestion },
     output: schema.Discussed,
     answers: { 200: 'Refused' },
-    mcp: {},
+    mcp: { names: { id: 'documentId', suggestion: 'suggestionId' } },
     run: (s, { params: { id, suggestion }, body: { reason, by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.refuse(id, suggestion, reason, caller)),
   }),

@@ -217,7 +217,7 @@ export const RefuseSuggestion = z
   .strictObject({ reason: z.string().trim().min(1).max(MAX_TEXT.reason), by: By.optional() })
   .meta({ id: 'RefuseSuggestion' })
 
-export const ThreadId = z.string().min(1).max(64).meta({ description: 'Of a comment or suggestion' })
+export const ThreadId = Id.max(64).meta({ description: 'Of a comment or suggestion' })
 
 export const Discussed = z
   .strictObject({

@@ -21,9 +21,10 @@ describe('told to end', () => {
   const told = (act: string) => {
     const module = JSON.stringify(new URL('../../../api/cli/follow/until-stopped.ts', import.meta.url).href)
     const source = `import { untilTold } from ${module}
-      const ctx = { config: { drainMs: -1990 }, log: console.error }
+      const ctx = { config: { drainMs: -1990 } }
+      const log = { info: console.error }
       const on = setInterval(() => {}, 1000)
-      await untilTold(ctx, { drivers: { count: 0 } }, ${act}, async () => clearInterval(on))`
+      await untilTold(ctx, log, { drivers: { count: 0 } }, ${act}, async () => clearInterval(on))`
     const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
       timeout: 8000,
       killSignal: 'SIGKILL',

@@ -11,7 +11,7 @@ import { inProcess } from '../support/cli.ts'
 const root = mkdtempSync(join(tmpdir(), 'keepup-set-up-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-describe('init', () => {
+describe('init', { tags: ['bubblewrap', 'git'] }, () => {
   const data = join(root, 'new')
   const init = (env: Record<string, string> = {}) => inProcess(['--data', data, 'init'], { HOME: root, ...env })
 

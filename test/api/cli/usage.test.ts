@@ -112,7 +112,7 @@ describe('the command line', () => {
       'Did you mean runs show or artifacts show or docs show or memory show or stores show or access show or retention show or roles show?',
     ],
     [['biil'], 'Did you mean cost?'],
-    [['repley'], 'Did you mean replay?'],
+    [['repley'], 'Did you mean replay or docs reply?'],
     [['gibberish'], 'unknown command \'gibberish\'; "--help" names'],
     [['secrets', 'get'], 'unknown command "secrets get"'],
     [['tail', '--type', 'turn_strat'], '--type: there is no turn_strat; there are agent_started, forked'],

@@ -16,7 +16,7 @@ test('every exported name of the entry points has a docstring', { timeout: 240_0
     const missing = entries.flatMap(([entry, file]) => {
       const source = program.getSourceFile(join(root, file))!
       const names = checker.getExportsOfModule(checker.getSymbolAtLocation(source)!)
-      expect(names.length).toBeGreaterThan(5)
+      expect(names.length).toBeGreaterThan(0)
       return names.flatMap((name) => {
         // `z` is zod's.
         if (name.name === 'z') return []

@@ -238,7 +238,7 @@ describe('keepup as a library', () => {
       'tools[0]: spec.name: "todo" needs a server before it',
     )
     await expect(open({ tools: [addTodo, addTodo] })).rejects.toThrow('tools[1]: another tool looks like "todo__add"')
-    await expect(open({ colour: 'red' } as object)).rejects.toThrow('unknown option "colour"; known are data,')
+    await expect(open({ colour: 'red' } as object)).rejects.toThrow('unknown option "colour"; known are home, data,')
     await expect(open({ concurrency: 0 })).rejects.toThrow('bad value for "concurrency"')
     await expect(open({ model: 5 as never })).rejects.toThrow('bad value for "model" (command line)')
     await expect(openKeepUp({} as never)).rejects.toThrow('data: name a folder')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { AGENT_FOLD } from '../../../domain/agent/state/digest.ts'
 import { UNKNOWN_TOOL } from '../../../domain/calls/tools/tools.ts'
 import { MAX_INLINE_BODY } from '../../../domain/log/blobs.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
@@ -173,7 +174,7 @@ test('a fork whose point was told by a newer fold proves nothing of its source, 
   const { runId: fork } = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
   const [first] = (await Array.fromAsync(run.log.read(agentStream(fork)))).flat()
   const told = JSON.parse(Buffer.from(unsalted(first!.body!)).toString('utf8'))
-  expect(told.digest).toEqual({ fold: 1, value: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(told.digest).toEqual({ fold: AGENT_FOLD, value: expect.stringMatching(/^[0-9a-f]{64}$/) })
   const retold = async (digest: object) => {
     const { bytes, header } = saltBody(canonicalBytes({ ...told, digest }), new Uint8Array(16))
     const log = new MemoryLog()

@@ -61,7 +61,11 @@ export const RIGHTS: readonly Rule[] = [
     says: 'a read-only server offers nothing that records',
     test: 'test/api/library/mcp-served.test.ts',
     name: 'offers nothing that records',
-    fault: fault('api/mcp/server.ts', 'mcpServer', replace('condition', 'readOnly', 'false')),
+    fault: fault(
+      'api/mcp/server.ts',
+      'mcpServer',
+      replace('condition', 'mcp === undefined || (changes && readOnly)', 'mcp === undefined'),
+    ),
   },
   {
     rule: served,

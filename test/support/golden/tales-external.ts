@@ -1,3 +1,4 @@
+import { Policy } from '../../../domain/calls/policy-schema.ts'
 import type { ExternalFact } from '../../../domain/external/commands.ts'
 import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
@@ -115,5 +116,42 @@ export async function reported(): Promise<RecordingLog> {
   await send(otlpSpan(3, 2, { attributes: { 'openinference.span.kind': 'LLM', 'llm.cost.total': 0.5 } }))
   await send(otlpSpan(2, 9, { flags: 0x300, status: { code: 2, message: 'it failed' } }))
   await send(otlpSpan(1, null, { attributes: { 'output.value': 'Done.' }, service: '' }))
+  return log
+}
+
+/** A run that a program hosts: an answered model call and an open one, a transcript with a gap, and a deleted one. */
+export async function hosted(): Promise<RecordingLog> {
+  const log = new RecordingLog()
+  let now = START
+  const clock: Clock = { now: () => now++, sleep: () => new Promise(() => undefined) }
+  const ports = { log, blobs: log.blobs, clock, random: seededRandom('hosted'), build: 'test' }
+  const runs = new StreamExternalLog(ports)
+  const hosting = {
+    policy: Policy.parse({ mode: 'batch', requiresApproval: ['pay'] }),
+    effects: { look: 'pure' },
+  } as const
+  const start = {
+    kind: 'start',
+    backend: 'ai_sdk',
+    request: { prompt: 'order 42' },
+    capabilities: [],
+    hosting,
+  } as const
+  const run = await runs.begin(start, { by: ANN, agentId: 'hosted', commandId: 'k1' })
+  const asked = (call: number): ExternalFact => ({
+    ...{ kind: 'model_asked', call, key: `${call}`.repeat(64), provider: 'p', model: 'm' },
+    request: { settings: {}, messages: [{ role: 'user', content: `order ${call}` }] },
+  })
+  await run.append([asked(0)])
+  await run.append([
+    { kind: 'model_ended', call: 0, outcome: 'answered', durationMs: 5, answer: { text: 'Hello.' }, text: 'Hello.' },
+  ])
+  await run.append([asked(1)])
+  await run.append([{ kind: 'mirrored', entries: [{ type: 'user', uuid: '1' }] }])
+  await run.append([{ kind: 'mirror_gap', after: '1', error: 'the store was away' }])
+  await run.append([{ kind: 'mirrored', subpath: 'sub', entries: [{ type: 'user', uuid: '3' }] }])
+  await run.append([{ kind: 'transcript_deleted', subpath: 'sub' }])
+  const exit = { code: 0, signal: null }
+  await run.append([{ kind: 'end', outcome: { outcome: 'exited', exit, success: true, finalText: 'Done.' } }])
   return log
 }
