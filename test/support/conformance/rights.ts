@@ -64,7 +64,7 @@ export const RIGHTS: readonly Rule[] = [
     fault: fault(
       'api/mcp/server.ts',
       'mcpServer',
-      replace('condition', 'mcp === undefined || (changes && readOnly)', 'mcp === undefined'),
+      replace('condition', 'changes readOnly', 'mcp === undefined'),
     ),
   },
   {
