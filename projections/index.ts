@@ -57,7 +57,7 @@ export {
   selectMemories,
   showMemory,
 } from './memory/queries.ts'
-export { type PastFile, PastTables } from './past-tables.ts'
+export { type FoldPast, foldPast, type PastFile, PastTables } from './past-tables.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { showAnchors } from './proof/queries.ts'
 export {
