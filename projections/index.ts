@@ -6,6 +6,7 @@ export {
   participationsIn,
   sumsOfUses,
 } from './access/queries.ts'
+export { openKeptSource } from './agent/kept-source.ts'
 export { listApprovals } from './agent/queries/approvals.ts'
 export { type ApprovalSubject, approvalSubject, argumentsOf } from './agent/queries/arguments.ts'
 export { listArtifacts } from './agent/queries/artifacts.ts'

@@ -180,13 +180,18 @@ export class PastTables {
   }
 }
 
+interface FoldPastOptions extends Pick<ProjectorOptions, 'log' | 'blobs'> {
+  /** True: the file also gets the events, for a log that SQL cannot read. */
+  readonly keepsEvents?: boolean
+}
+
 /** Folds in this thread. */
 export const foldPast =
-  (stores: Pick<ProjectorOptions, 'log' | 'blobs'>): FoldPast =>
+  ({ log, blobs, keepsEvents = false }: FoldPastOptions): FoldPast =>
   async (file, upTo, signal) => {
-    const store = await openSqliteStore(file)
+    const store = await openSqliteStore(file, { keepsEvents })
     try {
-      const projector = new Projector({ ...stores, store })
+      const projector = new Projector({ log, blobs, store })
       await projector.catchUp(upTo, signal)
       const { state, reason } = projector.status()
       if (state === 'waiting') throw new ProjectionError('NEWER_WRITER', reason!)

@@ -7,7 +7,7 @@ import { LogError } from '../../../domain/log/errors.ts'
 import { foldPast, ProjectionError } from '../../../projections/index.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { dumpFile } from '../../support/projections/kit.ts'
-import { cursorOf, eventsIn, openWorld } from '../support/http.ts'
+import { eventsIn, openWorld } from '../support/http.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -20,7 +20,7 @@ it('a thread folds the tables that this thread folds, beside the owner of the lo
   const events = await eventsIn(world.services)
   for (const event of [events[2]!, (await eventsIn(world.services, run)).at(-1)!]) {
     const [there, here] = ['there', 'here'].map((name) => join(tempFolder(), name)) as [string, string]
-    const upTo = cursorOf(world.services, event)
+    const upTo = log.cursor(event)
     expect(await fold(there, upTo)).toBe(await foldPast({ log, blobs })(here, upTo))
     expect(dumpFile(there)).toEqual(dumpFile(here))
   }
