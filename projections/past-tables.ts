@@ -33,8 +33,8 @@ export interface PastFile {
 }
 
 /**
- * Folds a log up to a place into a file of tables, which may hold those of an earlier place. Returns the number of
- * bodies that were erased later. Rejects with a ProjectionError, a LogError, or the reason of the signal.
+ * Folds a log up to a cursor into a file of tables, which is empty or has the tables at an earlier cursor. Returns the
+ * number of bodies that were erased later. Rejects with a ProjectionError, a LogError, or the reason of the signal.
  */
 export type FoldPast = (file: string, upTo: Cursor, signal?: AbortSignal) => Promise<number>
 

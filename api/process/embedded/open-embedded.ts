@@ -134,7 +134,7 @@ export async function openEmbedded(
     opened.push(() => cache.close())
     const past = new PastTables({
       ...{ folder: at.tables, keeps: mode === 'owner', erasures: () => log.erasures() },
-      // An owner serves other requests meanwhile.
+      // The event loop of an owner stays free for other requests.
       fold: mode === 'owner' ? foldInThread({ log: at.log, blobs: at.blobs }) : foldPast({ log: gate.log, blobs }),
     })
     const positions = new SqlitePositions(at.positions)

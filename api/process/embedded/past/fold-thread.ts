@@ -34,7 +34,7 @@ function errorOf(failure: Failure): Error {
   return failure.of === 'log' ? new LogError(failure.code, failure.message) : new Error(failure.message)
 }
 
-/** Folds in a thread of its own, which reads the log beside its owner. */
+/** Folds in a worker thread, which opens the log as a reader. */
 export const foldInThread =
   (folders: FoldedFolders): FoldPast =>
   async (file, upTo, signal = new AbortController().signal) => {
