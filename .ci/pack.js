@@ -21,6 +21,7 @@ const STARTED = [
   'adapters/workspace/search-worker.ts',
   'api/operations/export/worker.ts',
   'api/operations/files/diff/diff-thread.ts',
+  'api/process/embedded/past/fold-worker.ts',
   'api/process/embedded/sql/child.ts',
 ]
 /** Files that run alone where the rest of the package cannot be read: they import nothing but Node's modules. */

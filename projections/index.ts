@@ -6,6 +6,7 @@ export {
   participationsIn,
   sumsOfUses,
 } from './access/queries.ts'
+export { openKeptSource } from './agent/kept-source.ts'
 export { listApprovals } from './agent/queries/approvals.ts'
 export { type ApprovalSubject, approvalSubject, argumentsOf } from './agent/queries/arguments.ts'
 export { listArtifacts } from './agent/queries/artifacts.ts'
@@ -57,7 +58,7 @@ export {
   selectMemories,
   showMemory,
 } from './memory/queries.ts'
-export { type PastFile, PastTables } from './past-tables.ts'
+export { type FoldPast, foldPast, type PastFile, PastTables } from './past-tables.ts'
 export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
 export { showAnchors } from './proof/queries.ts'
 export {

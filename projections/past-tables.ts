@@ -32,7 +32,14 @@ export interface PastFile {
   readonly erasedLater: number
 }
 
-export interface PastTablesOptions extends Pick<ProjectorOptions, 'log' | 'blobs'> {
+/**
+ * Folds a log up to a cursor into a file of tables, which is empty or has the tables at an earlier cursor. Returns the
+ * number of bodies that were erased later. Rejects with a ProjectionError, a LogError, or the reason of the signal.
+ */
+export type FoldPast = (file: string, upTo: Cursor, signal?: AbortSignal) => Promise<number>
+
+export interface PastTablesOptions {
+  readonly fold: FoldPast
   /** The folder of the live tables. */
   readonly folder: string
   /** The number of bodies that the log has erased. */
@@ -147,7 +154,7 @@ export class PastTables {
   ): Promise<number | null> {
     try {
       if (start !== null) await copy(start, file)
-      return await this.#fold(file, cursor, signal)
+      return await this.#options.fold(file, cursor, signal)
     } catch (error) {
       const isOfStart = start !== null && error instanceof ProjectionError && error.code !== 'NEWER_WRITER'
       if (!isOfStart) throw error
@@ -171,13 +178,21 @@ export class PastTables {
       `tables at a past position may need ${2 * size} bytes, which the disk of ${folder} does not have; make room, then ask again`,
     )
   }
+}
 
-  async #fold(file: string, cursor: Cursor, signal: AbortSignal | undefined): Promise<number> {
-    const { log, blobs } = this.#options
-    const store = await openSqliteStore(file)
+interface FoldPastOptions extends Pick<ProjectorOptions, 'log' | 'blobs'> {
+  /** True: the file also gets the events, for a log that SQL cannot read. */
+  readonly keepsEvents?: boolean
+}
+
+/** Folds in this thread. */
+export const foldPast =
+  ({ log, blobs, keepsEvents = false }: FoldPastOptions): FoldPast =>
+  async (file, upTo, signal) => {
+    const store = await openSqliteStore(file, { keepsEvents })
     try {
       const projector = new Projector({ log, blobs, store })
-      await projector.catchUp(cursor, signal)
+      await projector.catchUp(upTo, signal)
       const { state, reason } = projector.status()
       if (state === 'waiting') throw new ProjectionError('NEWER_WRITER', reason!)
       return await erasedLater(store)
@@ -185,7 +200,6 @@ export class PastTables {
       await store.close()
     }
   }
-}
 
 async function copy(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true })

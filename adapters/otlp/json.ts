@@ -5,11 +5,11 @@ import {
   MAX_DEPTH,
   type OtlpResource,
   type OtlpSpan,
-  resourceOf,
   TOO_DEEP,
 } from '../../domain/external/reported/otlp-span.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { OtlpBudget } from './budget.ts'
+import { decodeSpans } from './decode-spans.ts'
 import { jsonDouble, jsonInteger } from './values.ts'
 
 // ExportTraceServiceRequest in JSON (opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids are hex, 64-bit
@@ -26,20 +26,18 @@ export class OtlpJsonError extends Error {
  * many spans or values. A span of another shape is a fault and costs no other span.
  */
 export function jsonSpans(value: unknown, budget = new OtlpBudget()): DecodedSpans {
-  const [spans, faults]: [OtlpSpan[], string[]] = [[], []]
-  for (const entry of list(member(value, 'resourceSpans'), 'resourceSpans', budget)) {
-    const resource = resourceOf(attributesIn(member(entry, 'resource') ?? {}, 'resource', budget))
-    for (const scoped of list(member(entry, 'scopeSpans'), 'scopeSpans', budget)) {
-      const scope = textIn(member(scoped, 'scope') ?? {}, 'name')
-      for (const span of list(member(scoped, 'spans'), 'spans', budget)) {
-        budget.span()
-        const decoded = decodedOr(() => spanOf(span, { ...resource, scope }, budget))
-        if (typeof decoded === 'string') faults.push(decoded)
-        else spans.push(decoded)
-      }
-    }
-  }
-  return { spans, faults }
+  const parts = (of: unknown, name: string) => list(member(of, name), name, budget)
+  return decodeSpans<unknown>(
+    {
+      resources: () => parts(value, 'resourceSpans'),
+      resource: (entry) => attributesIn(member(entry, 'resource') ?? {}, 'resource', budget),
+      scopes: (entry) => parts(entry, 'scopeSpans'),
+      scope: (scoped) => textIn(member(scoped, 'scope') ?? {}, 'name'),
+      spans: (scoped) => parts(scoped, 'spans'),
+      span: (span, resource) => decodedOr(() => spanOf(span, resource, budget)),
+    },
+    budget,
+  )
 }
 
 /** The span, or why it is refused. */

@@ -5,12 +5,12 @@ import {
   MAX_DEPTH,
   type OtlpResource,
   type OtlpSpan,
-  resourceOf,
   TOO_DEEP,
 } from '../../domain/external/reported/otlp-span.ts'
 import { hex } from '../../domain/log/ids.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { OtlpBudget } from './budget.ts'
+import { decodeSpans } from './decode-spans.ts'
 import { jsonDouble, jsonInteger } from './values.ts'
 import { bytesIn, doubleIn, type Field, fieldsOf, fixed32In, fixed64In, integerIn, textIn } from './wire.ts'
 
@@ -50,7 +50,6 @@ class Decoder {
 
   /** The span, or why it is refused. */
   span(span: Message, resource: OtlpResource): OtlpSpan | string {
-    this.#budget.span()
     const ids = {
       traceId: read(span, 1, hexIn, ''),
       spanId: read(span, 2, hexIn, ''),
@@ -132,17 +131,15 @@ const hexIn = (field: Field): string => hex(bytesIn(field))
  */
 export function protobufSpans(bytes: Uint8Array, budget = new OtlpBudget()): DecodedSpans {
   const decoder = new Decoder(budget)
-  const [spans, faults]: [OtlpSpan[], string[]] = [[], []]
-  for (const entry of decoder.messages(decoder.message(bytes), 1)) {
-    const resource = resourceOf(decoder.attributes(decoder.last(entry, 1), 1))
-    for (const scoped of decoder.messages(entry, 2)) {
-      const scope = read(decoder.last(scoped, 1), 1, textIn, '')
-      for (const span of decoder.messages(scoped, 2)) {
-        const decoded = decoder.span(span, { ...resource, scope })
-        if (typeof decoded === 'string') faults.push(decoded)
-        else spans.push(decoded)
-      }
-    }
-  }
-  return { spans, faults }
+  return decodeSpans<Message>(
+    {
+      resources: () => decoder.messages(decoder.message(bytes), 1),
+      resource: (entry) => decoder.attributes(decoder.last(entry, 1), 1),
+      scopes: (entry) => decoder.messages(entry, 2),
+      scope: (scoped) => read(decoder.last(scoped, 1), 1, textIn, ''),
+      spans: (scoped) => decoder.messages(scoped, 2),
+      span: (span, resource) => decoder.span(span, resource),
+    },
+    budget,
+  )
 }

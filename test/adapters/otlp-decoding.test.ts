@@ -3,6 +3,7 @@ import { OtlpBudget, OtlpTooLarge } from '../../adapters/otlp/budget.ts'
 import { jsonSpans } from '../../adapters/otlp/json.ts'
 import { protobufSpans } from '../../adapters/otlp/protobuf.ts'
 import { bytesField } from '../../adapters/otlp/wire.ts'
+import { TOO_DEEP } from '../../domain/external/reported/otlp-span.ts'
 
 const [MANY_SPANS, MANY_VALUES] = [4, 31]
 const budget = () => new OtlpBudget({ spans: 3, values: 30 })
@@ -38,6 +39,39 @@ describe('a small request cannot take much memory:', () => {
   ])('too many %s in Protocol Buffers are refused', (_, bytes) =>
     expect(() => protobufSpans(bytes, budget())).toThrow(OtlpTooLarge),
   )
+})
+
+describe('a value', () => {
+  /** Lists or maps in each other, `depth` of them, around a text. */
+  const json = (kind: 'arrayValue' | 'kvlistValue', depth: number): unknown =>
+    depth === 0
+      ? { stringValue: 'end' }
+      : {
+          [kind]: {
+            values: [kind === 'arrayValue' ? json(kind, depth - 1) : { key: 'k', value: json(kind, depth - 1) }],
+          },
+        }
+  const protobuf = (kind: 'arrayValue' | 'kvlistValue', depth: number): Uint8Array => {
+    if (depth === 0) return bytesField(1, Buffer.from('end'))
+    const inner = protobuf(kind, depth - 1)
+    if (kind === 'arrayValue') return bytesField(5, bytesField(1, inner))
+    return bytesField(6, bytesField(1, Buffer.concat([bytesField(1, Buffer.from('k')), bytesField(2, inner)])))
+  }
+  const inProtobuf = (value: Uint8Array) => bytesField(2, Buffer.concat([ids, bytesField(9, bytesField(2, value))]))
+
+  test.each([
+    ['arrayValue', 16, 'end'],
+    ['arrayValue', 17, TOO_DEEP],
+    ['kvlistValue', 16, 'end'],
+    ['kvlistValue', 17, TOO_DEEP],
+  ] as const)('in %s, %s deep, ends with %s in both encodings', (kind, depth, end) => {
+    const given = request({ ...IDS, attributes: [{ key: '', value: json(kind, depth) }] })
+    const read = [jsonSpans(given), protobufSpans(scoped(inProtobuf(protobuf(kind, depth))))]
+    const [text, same] = read.map(({ spans }) => JSON.stringify(spans[0]!.attributes['']))
+    expect(text).toBe(same)
+    expect(/"([^"]*)"[\]}]*$/.exec(text!)?.[1]).toBe(end)
+    expect(text!.match(kind === 'arrayValue' ? /\[/g : /\{/g)).toHaveLength(16)
+  })
 })
 
 describe('JSON', () => {

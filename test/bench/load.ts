@@ -30,7 +30,7 @@ const GOAL_MS = 200
 /** The most growth of the server's memory from the first third of the minutes to the last, in MiB. */
 const GROWTH_MIB = 64
 
-const FILTERS = ['', '&type=variable_set', '&brief=true', '&type=completion']
+const FILTERS = ['', '&type=variable_set', '&brief=true', '&agent=user:load-3']
 const RUNS = 30
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
@@ -133,7 +133,9 @@ const watched = async <T>(asked: object): Promise<T> => {
 }
 await watched({ url, token, after: position, filters: FILTERS, count: watchers })
 say(`${watchers} watchers, ${queries} queries/s, ${appends} appends/s, ${minutes} minutes`)
-say('minute  p50 ms  p99 ms   max ms  longest append ms  rss MiB  heap MiB  CPU of the server')
+say(
+  'minute  p50 ms  p99 ms   max ms  longest append ms  loop p99 ms  loop max ms  rss MiB  heap MiB  CPU of the server',
+)
 
 const over = new AbortController()
 const took: number[] = []
@@ -144,18 +146,19 @@ const rss: number[] = []
 let cpuBefore = 0
 for (let minute = 1; minute <= minutes; minute++) {
   const { longestMs } = await told<{ longestMs: number }>({ append: { rate: appends, seconds: 60 } })
-  const memory = await told<{ rss: number; heap: number; cpuMs: number }>('memory')
+  const used = await told<Record<'rss' | 'heap' | 'cpuMs' | 'loopP99' | 'loopMax', number>>('used')
   const sorted = took.splice(0).sort((a, b) => a - b)
   every.push(...sorted)
-  rss.push(memory.rss / 2 ** 20)
+  rss.push(used.rss / 2 ** 20)
   const cells = [
     String(minute).padStart(6),
     ...[percentile(sorted, 0.5), percentile(sorted, 0.99), sorted.at(-1) ?? 0].map((ms) => ms.toFixed(1).padStart(7)),
     longestMs.toFixed(0).padStart(18),
-    ...[memory.rss, memory.heap].map((bytes) => (bytes / 2 ** 20).toFixed(0).padStart(8)),
-    `${((memory.cpuMs - cpuBefore) / 600).toFixed(0)} % of a core`,
+    ...[used.loopP99, used.loopMax].map((ms) => ms.toFixed(0).padStart(12)),
+    ...[used.rss, used.heap].map((bytes) => (bytes / 2 ** 20).toFixed(0).padStart(8)),
+    `${((used.cpuMs - cpuBefore) / 600).toFixed(0)} % of a core`,
   ]
-  cpuBefore = memory.cpuMs
+  cpuBefore = used.cpuMs
   say(cells.join(' '))
 }
 over.abort()
@@ -170,6 +173,7 @@ for (let waited = 0; seen.some(isBehind) && waited < 60; waited++) {
   await new Promise((resolve) => setTimeout(resolve, 1000))
   seen = await watched<Watched[]>({})
 }
+for (const [filter, { count }] of wanted) if (count === 0) faults.push(`no event matches "${filter}"`)
 const wrong = seen.filter(({ filter, text }) => text !== wanted.get(filter)!.text)
 if (wrong.length > 0)
   faults.push(

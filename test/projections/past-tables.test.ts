@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { Projector } from '../../projections/engine/projector/projector.ts'
 import { SqliteHome } from '../../projections/engine/store/sqlite-home.ts'
-import { PastTables, type PastTablesOptions } from '../../projections/past-tables.ts'
+import { foldPast, PastTables, type PastTablesOptions } from '../../projections/past-tables.ts'
 import { tempFolder } from '../support/folders.ts'
 import { dumpFile, sqliteKit } from '../support/projections/kit.ts'
 import type { MemoryLog } from '../support/projections/memory-log.ts'
@@ -24,7 +24,7 @@ async function beside(log: MemoryLog, options: Partial<PastTablesOptions> = {}) 
   await live.catchUp()
   await home.pointTo(name)
   const erasures = async () => log.events.filter(({ erased }) => erased).length
-  const past = new PastTables({ folder, erasures, keeps: true, log, blobs: log.blobs, ...options })
+  const past = new PastTables({ folder, erasures, keeps: true, fold: foldPast({ log, blobs: log.blobs }), ...options })
   return { folder, home, live, past }
 }
 

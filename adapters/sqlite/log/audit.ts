@@ -1,4 +1,4 @@
-import { argumentsRefOf, showsArguments, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
+import { shownText } from '../../../domain/agent/events/arguments-ref.ts'
 import { decode } from '../../../domain/agent/events/codec.ts'
 import { Transcript } from '../../../domain/agent/state/transcript.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
@@ -43,20 +43,17 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
       const event = at(position)
       const text = textOf(event)
       if (!event || text === null) return text
-      if (!showsArguments(event.header.type) && !text.includes('"askedName":"')) return text
-      const body = JSON.parse(text) as JsonObject
-      if (typeof body.askedName === 'string') return JSON.stringify(withArguments(event.header.type, body, null))
-      const ref = argumentsRefOf(body)
-      const id = ref && reader.streamId(event.header.stream)
-      if (!ref || id == null) return text
-      const key = `${id}@${ref.revision}`
-      let answer = answers.get(key)
-      if (answer === undefined) {
-        const said = textOf(reader.streamPage(id, ref.revision, ref.revision, 1, true)[0])
-        answer = { body: said === null ? null : (JSON.parse(said) as JsonObject) }
-        answers.set(key, answer)
-      }
-      return JSON.stringify(withArguments(event.header.type, body, answer.body))
+      const { type, stream } = event.header
+      return shownText(type, text, (revision) => {
+        const key = `${stream}@${revision}`
+        let answer = answers.get(key)
+        if (answer === undefined) {
+          const said = textOf(reader.streamPage(reader.streamId(stream)!, revision, revision, 1, true)[0])
+          answer = { body: said === null ? null : (JSON.parse(said) as JsonObject) }
+          answers.set(key, answer)
+        }
+        return answer.body
+      })
     },
     messages(agentId: string, revision: number): string {
       let teller = tellers.get(agentId)

@@ -70,6 +70,7 @@ interface Going {
   >
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
+  readonly missingProviders: readonly string[]
   readonly workersDrive: boolean
   /** The session of another agent. Null or absent: not known. */
   readonly sessionId?: string | null
@@ -101,15 +102,18 @@ function continueSession(ctx: Context, { run, sessionId }: Pick<Going, 'run' | '
 
 /** How a run without a driver can continue. */
 export function continueHint(ctx: Context, going: Omit<Going, 'asks'>): string {
-  const { run, missingTools, workersDrive } = going
+  const { run, missingTools, missingProviders, workersDrive } = going
   if (isAgentGone(run)) return continueSession(ctx, going)
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (run.ungoverned && run.interrupted === null)
     return `another process may run the agent; if it is gone, the next process that starts records the end; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (run.ungoverned) return `the agent works; look with: ${ctx.command('runs', 'show', run.runId)}`
-  if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
-  return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+  if (missingTools.length > 0)
+    return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+  if (missingProviders.length > 0)
+    return `it goes on in the program that has the providers of its models; this one does not have ${missingProviders.map(oneLine).join(', ')}`
+  return `go on with: ${ctx.command('resume', run.runId)}`
 }
 
 /**

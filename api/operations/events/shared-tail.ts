@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT } from '../../../domain/log/erased.ts'
@@ -13,6 +14,8 @@ const GATHERED_BYTES = 1024 * 1024
 /** The time to collect events, in ms per client after the first. With many clients, pages become fewer and larger. */
 const REST_MS = 5
 const LONGEST_REST_MS = 500
+/** The number of clients that are served in one turn of the event loop. Hundreds would delay other requests by 50 ms and more. */
+const SERVED_AT_ONCE = 32
 
 /** A client that waits for new events. */
 export interface Watcher {
@@ -85,7 +88,7 @@ export class SharedTail {
       }
     } catch (error) {
       this.#failure = { error }
-      this.#wake()
+      void this.#wake()
     }
   }
 
@@ -102,12 +105,17 @@ export class SharedTail {
       bytes -= oldest.bytes
       this.#from = oldest.end.position
     }
-    this.#wake()
+    void this.#wake()
     if (!this.#resting) void this.#rest()
   }
 
-  #wake(): void {
-    for (const watcher of this.#watchers) watcher.wake()
+  async #wake(): Promise<void> {
+    let served = 0
+    for (const watcher of [...this.#watchers]) {
+      if (served > 0 && served % SERVED_AT_ONCE === 0) await (this.#clock.giveWay?.() ?? nextTurn())
+      watcher.wake()
+      served++
+    }
   }
 
   async #rest(): Promise<void> {

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
+import type { MissingParts } from '../../../domain/agent/runtime/missing-parts.ts'
 import { isOfProgram } from '../../../domain/external/hosted/state.ts'
+import { OTLP } from '../../../domain/external/reported/backend.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
@@ -66,7 +68,7 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const asks = await s.read.asks({ runId })
   const parked = await s.read.parked(runId)
   const losses = await acceptedLosses(s, [runId, ...tree.map(({ agentId }) => agentId)])
-  const missingTools = await missingToolsOf(s, value.run, cancelling)
+  const missing = await missingPartsOf(s, value.run, cancelling)
   // A verification of the run reports unreadable events.
   const reuse = value.run.source === null ? null : await s.runtime.reused(runId).catch(() => null)
   const workersDrive = s.holder !== null && asked && !hasEnded(value.run.status)
@@ -75,7 +77,8 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const run = texts ? whole : withoutTexts(whole)
   return {
     ...{ position, run, tree: texts ? tree : agentsWithoutTexts(tree), asks: texts ? asks.value : [], parked },
-    ...{ acceptedLosses: losses, reuse, workersDrive, missingTools, restoring },
+    ...{ acceptedLosses: losses, reuse, workersDrive, restoring },
+    ...{ missingTools: missing.tools, missingProviders: missing.models },
   }
 }
 
@@ -100,14 +103,16 @@ function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): 
   return { ...row, shortened, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
 }
 
-async function missingToolsOf(
+const NO_PARTS: MissingParts = { tools: [], models: [] }
+
+async function missingPartsOf(
   s: Services,
   { runId, status, ungoverned }: RunRow,
   cancelling: boolean,
-): Promise<string[]> {
-  // To end a run needs none of its tools.
-  if (cancelling || hasEnded(status) || ungoverned) return []
+): Promise<MissingParts> {
+  // To end a run needs none of its parts.
+  if (cancelling || hasEnded(status) || ungoverned) return NO_PARTS
   // A drive and a verification of the run report unreadable events.
   const found = await agentSpecOf(s, runId).catch(() => null)
-  return found === null ? [] : s.runtime.missingTools(found.spec)
+  return found === null ? NO_PARTS : s.runtime.missingParts(found.spec)
 }

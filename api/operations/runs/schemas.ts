@@ -206,7 +206,11 @@ export const RunDetail = z
     }),
     missingTools: z
       .array(z.string())
+      .readonly()
       .meta({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
+    missingProviders: z.array(z.string()).readonly().meta({
+      description: 'Models of the run whose providers the answering process does not have: another one must drive it',
+    }),
   })
   .meta({ id: 'RunDetail' })
 export type RunDetail = z.infer<typeof RunDetail>

@@ -14,7 +14,9 @@ export const SqlQuestion = z
     sql: z.string().min(1).max(MOST_TEXT).meta({ description: 'One SELECT over the tables and the log' }),
     limit: z.int().min(1).max(MOST_ROWS).default(1_000).meta({ description: 'Rows' }),
     timeoutMs: z.int().min(10).max(MOST_MS).default(10_000),
-    at: Place.optional().meta({ description: 'Cursor: the tables as they were after this event' }),
+    at: Place.optional().meta({
+      description: 'Cursor: the tables as they were after this event, in the SQL of SQLite',
+    }),
     to: Place.optional().meta({
       description:
         'Cursor: only the rows that differ there from `at`. The first column is `change`: added, removed, or before and after',

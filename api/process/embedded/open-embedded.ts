@@ -23,7 +23,7 @@ import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
 import { tablesReadable } from '../../../projections/engine/store/damage.ts'
 import { Readers, readApart } from '../../../projections/engine/store/readers.ts'
-import { PastTables, Projections } from '../../../projections/index.ts'
+import { foldPast, PastTables, Projections } from '../../../projections/index.ts'
 import { lossText } from '../../operations/losses/loss.ts'
 import { onStderr, type Tell } from '../../operations/notices.ts'
 import type { ProofServices } from '../../operations/proof/services.ts'
@@ -47,6 +47,7 @@ import { WebhookDeliveries } from '../webhooks/webhooks.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
 import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
+import { foldInThread } from './past/fold-thread.ts'
 import { ProcessAuditor } from './sql/process-auditor.ts'
 
 /** Opens the embedded default: everything in one data folder. See `OpenServices`. */
@@ -131,8 +132,9 @@ export async function openEmbedded(
     const cache = new SqliteRequestCache(at.requestCache, clock)
     opened.push(() => cache.close())
     const past = new PastTables({
-      ...{ folder: at.tables, keeps: mode === 'owner' },
-      ...{ log: gate.log, blobs, erasures: () => log.erasures() },
+      ...{ folder: at.tables, keeps: mode === 'owner', erasures: () => log.erasures() },
+      // The event loop of an owner stays free for other requests.
+      fold: mode === 'owner' ? foldInThread({ log: at.log, blobs: at.blobs }) : foldPast({ log: gate.log, blobs }),
     })
     const positions = new SqlitePositions(at.positions)
     opened.push(() => positions.close())

@@ -5,13 +5,15 @@ import { openAuditSource } from '../../../adapters/sqlite/log/audit.ts'
 import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { mustHoldTables } from '../../../projections/engine/store/damage.ts'
 import { liveFile } from '../../../projections/engine/store/pointer.ts'
-import { type Database, openAudit, ProjectionError } from '../../../projections/index.ts'
+import { type Database, openAudit, openKeptSource, ProjectionError } from '../../../projections/index.ts'
 import { paths } from '../host/paths.ts'
 
 /** A file of tables at a past position of the log. */
 export interface PastTablesFile {
   readonly path: string
   readonly position: number
+  /** True: the file also has the events, because their log is on servers. */
+  readonly keepsEvents: boolean
 }
 
 interface OpenSql {
@@ -36,7 +38,9 @@ export function openSql(data: string, past?: PastTablesFile): OpenSql {
   }
   mustHoldTables(tables)
   const blobs = new FileBlobs(at.blobs)
-  const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
+  const source = past?.keepsEvents
+    ? openKeptSource(past.path)
+    : openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
   try {
     const audit = openAudit(tables, source, past?.position)
     const close = () => {

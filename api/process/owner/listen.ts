@@ -10,6 +10,9 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
+/** How long an idle connection stays open. Each answer names this time to the client. */
+const KEEP_ALIVE_MS = 75_000
+
 /** `address`: the remote address; null: there is none. */
 type Fetch = (request: Request, address: string | null) => Response | Promise<Response>
 
@@ -20,6 +23,9 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
   // Responses may stream for any time. Only the arrival of a request has a time limit.
   server.requestTimeout = 60_000
+  // Longer than proxies and clients keep idle connections (60 s in most proxies): a request on a connection that the server
+  // is closing fails with ECONNRESET.
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   const close = (graceMs: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), graceMs)

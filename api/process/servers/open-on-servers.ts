@@ -25,6 +25,7 @@ import { LeasedRuntime } from './leased-runtime.ts'
 import { LossWatch } from './loss-watch.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
+import { pastOnServers } from './past-on-servers.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schema-names.ts'
 import { settleNowAndThen } from './settle-agents.ts'
@@ -124,7 +125,7 @@ export async function openOnServers(
         limitOf: (model) => host.models.limit(model),
         warn,
       })),
-      auditor: new PostgresAuditor(config),
+      auditor: new PostgresAuditor(config, pastOnServers({ log, blobs, holder })),
       blobs,
       clock,
       workSubscription,

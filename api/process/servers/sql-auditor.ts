@@ -58,13 +58,20 @@ export class PostgresAuditor implements SqlAuditor {
   readonly dialect = 'postgres'
   readonly #pool: ReturnType<typeof openPool> | null
   readonly #schema: string
-  constructor({ auditPostgres, namespace }: Pick<ServersConfig, 'auditPostgres' | 'namespace'>) {
+  readonly #past: Pick<SqlAuditor, 'ask' | 'close'>
+  /** `past` answers questions about past positions, in the SQL of SQLite. */
+  constructor(
+    { auditPostgres, namespace }: Pick<ServersConfig, 'auditPostgres' | 'namespace'>,
+    past: Pick<SqlAuditor, 'ask' | 'close'>,
+  ) {
+    this.#past = past
     this.#schema = schemasOf(namespace).tables
     this.#pool = auditPostgres === null ? null : openPool({ url: auditPostgres, max: AT_ONCE })
   }
 
-  async ask(text: string, { rows, ms }: SqlLimits, state?: PastState): Promise<SqlResult> {
-    if (state !== undefined) throw new Problem('SQL_UNAVAILABLE', ONLY_PRESENT)
+  async ask(text: string, limits: SqlLimits, state?: PastState): Promise<SqlResult> {
+    if (state !== undefined) return this.#past.ask(text, limits, state)
+    const { rows, ms } = limits
     const one = selectIn(text)
     if (one === null) throw new Problem('SQL_REFUSED', 'this is no SELECT; send one SELECT over the tables')
     if (this.#pool === null) throw new Problem('SQL_UNAVAILABLE', NO_LOGIN)
@@ -98,6 +105,7 @@ export class PostgresAuditor implements SqlAuditor {
   }
 
   async close(): Promise<void> {
+    await this.#past.close()
     await this.#pool?.shut()
   }
 
@@ -116,10 +124,6 @@ const MAKE =
   'make one with "keepup auditors --login NAME", and set KEEPUP_AUDIT_POSTGRES to the connection string that it prints'
 
 const NO_LOGIN = `on servers questions in SQL need a login of PostgreSQL that can only read: ${MAKE}`
-
-const ONLY_PRESENT =
-  'on servers the tables show the present only; ask without "at", and choose rows by position, revision or time, or have a ' +
-  'run as it was at a step: keepup replay RUN'
 
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream

@@ -8,7 +8,7 @@ export interface Reason {
 }
 
 /** Everything that a person must know about a run besides its events. Its questions to people are shown elsewhere. */
-export function reasonsOf({ run, parked, restoring, missingTools, workersDrive }: Detail): readonly Reason[] {
+export function reasonsOf({ run, parked, restoring, ...going }: Detail): readonly Reason[] {
   const { runId, status, error, partialOutput, unmetGates } = run
   const over = status === 'completed' || status === 'failed'
   const waits = new Set(run.waiting.map((one) => one.for))
@@ -31,15 +31,16 @@ export function reasonsOf({ run, parked, restoring, missingTools, workersDrive }
       text: 'The log holds less of it than was seen. It goes on once a person has accepted the loss: keepup repair',
     },
   ]
-  if (!over) found.push(...stands(run, waits, { runId, missingTools, workersDrive }))
+  if (!over) found.push(...stands(run, waits, { runId, ...going }))
   return found.filter((one) => one !== false)
 }
 
 type Waits = ReadonlySet<Detail['run']['waiting'][number]['for']>
-type Going = Pick<Detail, 'missingTools' | 'workersDrive'> & { readonly runId: string }
+type Going = Pick<Detail, 'missingTools' | 'missingProviders' | 'workersDrive'> & { readonly runId: string }
 
 /** Why a run that has not ended makes no progress. */
-function stands(run: Detail['run'], waits: Waits, { runId, missingTools, workersDrive }: Going): (Reason | false)[] {
+function stands(run: Detail['run'], waits: Waits, going: Going): (Reason | false)[] {
+  const { runId, missingTools, missingProviders, workersDrive } = going
   const asks = waits.has('approval') || waits.has('doubt') || waits.has('input')
   if (waits.has('model'))
     return [
@@ -59,6 +60,13 @@ function stands(run: Detail['run'], waits: Waits, { runId, missingTools, workers
       {
         bad: true,
         text: `It goes on in the program that has its tools; this server does not have ${missingTools.join(', ')}.`,
+      },
+    ]
+  if (missingProviders.length > 0)
+    return [
+      {
+        bad: true,
+        text: `It goes on in the program that has the providers of its models; this server does not have ${missingProviders.join(', ')}.`,
       },
     ]
   if (workersDrive) return [{ bad: false, text: 'No worker drives it just now; the next one that is free takes it.' }]

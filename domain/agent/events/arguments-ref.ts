@@ -31,6 +31,17 @@ export const argumentsRefOf = (body: JsonObject): ArgumentsRef | undefined =>
   body.argumentsRef as ArgumentsRef | undefined
 
 /**
+ * A body's JSON text with its arguments resolved. `answer`: the body at a revision of the same stream; null: erased.
+ */
+export function shownText(type: string, text: string, answer: (revision: number) => JsonObject | null): string {
+  if (!showsArguments(type) && !text.includes('"askedName":"')) return text
+  const body = JSON.parse(text) as JsonObject
+  if (typeof body.askedName === 'string') return JSON.stringify(withArguments(type, body, null))
+  const ref = argumentsRefOf(body)
+  return ref === undefined ? text : JSON.stringify(withArguments(type, body, answer(ref.revision)))
+}
+
+/**
  * The body of an event with its arguments resolved. A `tool_call_start` gets `arguments`, `secrets` (the secrets that
  * the arguments refer to, if any) and, for an unknown tool, the name that the model wrote. A `context_set` gets
  * `value`. `answer`: the body that the event's `argumentsRef` points to; null after its erasure.

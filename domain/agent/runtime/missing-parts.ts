@@ -6,19 +6,28 @@ import type { AgentState } from '../state/state.ts'
 
 type Host = Pick<RuntimePorts, 'hasTool' | 'hasProvider'>
 
-export const missingTools = (host: Host, { tools }: Pick<AgentSpec, 'tools'>): string[] =>
-  tools.filter(({ name, control }) => !control && !host.hasTool(name)).map(({ name }) => name)
+type Parts = Pick<AgentSpec, 'tools' | 'models'>
 
-/** The models that the agent may call, the safe default too, whose providers only another program has. */
-function foreignModels(host: Host, { models }: Pick<AgentSpec, 'models'>): string[] {
-  const { requested, safeDefault, routing } = models
-  const ids = new Set([requested, safeDefault, ...(routing?.models ?? [])])
-  return [...ids].filter((id) => host.hasProvider?.(id) === false)
+/** The parts of an agent that only another program has. */
+export interface MissingParts {
+  readonly tools: readonly string[]
+  /** The models that the agent may call, the safe default too, whose providers this program lacks. */
+  readonly models: readonly string[]
+}
+
+export function missingParts(host: Host, { tools, models: { requested, safeDefault, routing } }: Parts): MissingParts {
+  const models = new Set([requested, safeDefault, ...(routing?.models ?? [])])
+  return {
+    tools: tools.filter(({ name, control }) => !control && !host.hasTool(name)).map(({ name }) => name),
+    models: [...models].filter((id) => host.hasProvider?.(id) === false),
+  }
 }
 
 /** Whether this program has all tools and providers of the agent. */
-export const hasParts = (host: Host, spec: Pick<AgentSpec, 'tools' | 'models'>): boolean =>
-  missingTools(host, spec).length === 0 && foreignModels(host, spec).length === 0
+export function hasParts(host: Host, spec: Parts): boolean {
+  const { tools, models } = missingParts(host, spec)
+  return tools.length + models.length === 0
+}
 
 /**
  * Throws CommandRejected TOOLS_MISSING if this program lacks tools of the agent, because the model would be told that
@@ -27,13 +36,12 @@ export const hasParts = (host: Host, spec: Pick<AgentSpec, 'tools' | 'models'>):
  */
 export function mustHaveParts(host: Host, { agentId, spec, cancel }: AgentState): void {
   if (cancel !== null) return
-  const tools = missingTools(host, spec)
+  const { tools, models } = missingParts(host, spec)
   if (tools.length > 0)
     throw new CommandRejected(
       'TOOLS_MISSING',
       `${agentId} has tools that this program does not have: ${tools.map(echo).join(', ')}; the program that has them must drive it`,
     )
-  const models = foreignModels(host, spec)
   if (models.length > 0)
     throw new CommandRejected(
       'PROVIDER_MISSING',

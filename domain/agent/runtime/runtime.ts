@@ -30,7 +30,7 @@ import { verifyAgent } from './history/verify.ts'
 import { limitedPorts } from './limited-ports.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
-import { missingTools, mustHaveParts } from './missing-parts.ts'
+import { type MissingParts, missingParts, mustHaveParts } from './missing-parts.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
 import { requesterOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
@@ -138,8 +138,8 @@ export class Runtime implements AgentServices {
     })
   }
 
-  missingTools(spec: Pick<AgentSpec, 'tools'>): string[] {
-    return missingTools(this.ports, spec)
+  missingParts(spec: Pick<AgentSpec, 'tools' | 'models'>): MissingParts {
+    return missingParts(this.ports, spec)
   }
 
   private mustBeDrivable(state: AgentState): void {

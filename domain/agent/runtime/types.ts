@@ -14,6 +14,7 @@ import type { AgentState } from '../state/state.ts'
 import type { PermittedCall } from './history/permitted-calls.ts'
 import type { RebuiltRequest, RecordedRequest } from './history/rebuild-request.ts'
 import type { RecordedDecision } from './history/routing-decisions.ts'
+import type { MissingParts } from './missing-parts.ts'
 
 /** The requester, and the key that identifies a repeated request. */
 export interface Request {
@@ -135,8 +136,8 @@ export interface AgentServices {
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects like {@link drive} of a fork would, before the fork is made. `model`: the model that the fork names. */
   forkDrivable(source: string, model?: string): Promise<void>
-  /** Tools of an agent that this program lacks. Only a program with these tools can drive the agent. */
-  missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
+  /** Parts of an agent that this program lacks. Only a program with these parts can drive the agent. */
+  missingParts(spec: Pick<AgentSpec, 'tools' | 'models'>): MissingParts
   at(agentId: string, at: At): Promise<AgentAt>
   stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>>
   /** The agent at a point without its messages, at a cost that does not grow with its history. */

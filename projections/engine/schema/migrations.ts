@@ -3,7 +3,7 @@ import { costByCause } from '../../agent/cause-view.ts'
 import { KINDS } from '../../kinds.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, sqlite } from './dialect.ts'
 import { eventRows } from './event-rows.ts'
 import { keptViews } from './kept-views.ts'
 import { ownTables } from './own-tables.ts'
@@ -71,6 +71,12 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
     for (const statement of indexes?.[dialect.name] ?? []) await sql.raw(statement).execute(db)
   const first = views(dialect).filter((view) => !LATER_VIEWS.includes(view))
   for (const view of [...first, ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
+}
+
+/** Adds the table of kept events to a SQLite file that lacks it. */
+export async function createEventRows(db: Kysely<Database>): Promise<void> {
+  const tables = await db.introspection.getTables()
+  if (!tables.some(({ name }) => name === 'event_rows')) await createTable(db, sqlite, 'event_rows', eventRows)
 }
 
 async function createTables(db: Kysely<Database>, dialect: Dialect, names: readonly string[]): Promise<void> {

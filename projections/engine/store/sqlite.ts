@@ -2,9 +2,10 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
-import type { PositionRow, StreamRow } from '../schema/database.ts'
+import type { EventRow, PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
-import { MEANING, migrations } from '../schema/migrations.ts'
+import { eventRows } from '../schema/event-rows.ts'
+import { createEventRows, MEANING, migrations } from '../schema/migrations.ts'
 import { damagedOr, isTooBig } from './damage.ts'
 import { BUSY_MS, type Connection, connectSqlite } from './database.ts'
 import { Statements } from './statements.ts'
@@ -22,14 +23,16 @@ import { syncPath } from './sync.ts'
 
 /**
  * Opens a projections file for writing; creates and migrates it if needed. Rejects with `SCHEMA_NEWER` or
- * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable.
+ * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable. `keepsEvents`:
+ * the file also gets the events, because SQL cannot read their log.
  */
-export async function openSqliteStore(path: string): Promise<SqliteStore> {
+export async function openSqliteStore(path: string, { keepsEvents = false } = {}): Promise<SqliteStore> {
   let connection: Connection | null = null
   try {
     connection = connectSqlite(path, 'write')
     await migrate(connection, path)
-    return new SqliteStore(connection)
+    if (keepsEvents) await createEventRows(connection.db)
+    return new SqliteStore(connection, keepsEvents)
   } catch (error) {
     connection?.close()
     throw damagedOr(error)
@@ -63,12 +66,13 @@ export async function migrate({ raw, db }: Connection, path: string): Promise<vo
 }
 
 export class SqliteStore implements Store {
-  readonly keepsEvents = sqlite.keepsEvents
+  readonly keepsEvents: boolean
   readonly #connection: Connection
   readonly #statements: Statements
   /** True: the write-ahead log may contain pages of erased rows. */
   #stale: boolean
-  constructor(connection: Connection) {
+  constructor(connection: Connection, keepsEvents = false) {
+    this.keepsEvents = keepsEvents
     this.#connection = connection
     this.#statements = new Statements(connection.db)
     // A process that was killed during an erasure left the erased rows in the write-ahead log.
@@ -100,7 +104,8 @@ export class SqliteStore implements Store {
     return this.#one(text, stream, revision) !== null
   }
 
-  async commit(from: Progress | null, to: Progress, { streams, changes }: Batch): Promise<void> {
+  async commit(from: Progress | null, to: Progress, batch: Batch): Promise<void> {
+    const { streams, changes } = batch
     const { raw } = this.#connection
     raw.exec('begin immediate')
     try {
@@ -111,6 +116,7 @@ export class SqliteStore implements Store {
       )
       for (const row of streams) stream.run(row.stream, row.run_id, row.revision, row.hash)
       this.#apply(changes)
+      this.#keep(batch)
       raw.exec('commit')
     } catch (error) {
       if (raw.isTransaction) raw.exec('rollback')
@@ -144,6 +150,13 @@ export class SqliteStore implements Store {
         }
       }
     }
+  }
+
+  #keep({ events, erased, residues }: Batch): void {
+    const { prepare } = this.#connection
+    for (const event of events) prepare(KEEP).run(...KEPT.map((name) => event[name]))
+    for (const { stream, revision } of erased) prepare(FORGET).run(stream, revision)
+    for (const { stream, revision, current } of residues) prepare(RESIDUE).run(current, stream, revision)
   }
 
   #progress(): Progress | null {
@@ -181,6 +194,12 @@ const BEGIN =
 const MOVE =
   'update position set log_id = ?, position = ?, prepare = ?, hash = ?, events = ?' +
   ' where id = 1 and log_id = ? and position = ? and hash = ?'
+
+const KEPT = Object.keys(eventRows.columns) as (keyof EventRow)[]
+const KEEP = `insert or replace into event_rows (${KEPT}) values (${KEPT.map(() => '?')})`
+const FORGET = 'update event_rows set payload = null, current = null where stream = ? and revision = ?'
+// A residue replaces the payload: the log may have emptied the body before its `erased` event is folded.
+const RESIDUE = 'update event_rows set payload = null, current = ? where stream = ? and revision = ?'
 
 const placeOf = (progress: Progress) => {
   const { log_id, position, hash } = rowOf(progress)

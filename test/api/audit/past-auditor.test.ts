@@ -24,7 +24,9 @@ it('questions about past positions wait in a queue of their own, and a close end
 })
 
 it('a fold that takes too long is refused', async () => {
-  await expect(ask(new ProcessAuditor('/nowhere', { at: endless }, 0))).rejects.toMatchObject({ code: 'SQL_LIMIT' })
+  await expect(ask(new ProcessAuditor('/nowhere', { at: endless }, { pastMs: 0 }))).rejects.toMatchObject({
+    code: 'SQL_LIMIT',
+  })
 })
 
 it('a fold ends when the client leaves', async () => {

@@ -185,6 +185,32 @@ it('without a run, has principals, keys with their last use, changes in a span, 
   expect(log.retention.find(({ of }) => of === 'run')).toMatchObject({ days: 3650, by: 'user:ann' })
 })
 
+it('has the changes and failures from `since` on and before `until`', async () => {
+  const report = async (query = '') => (await as<{ log: LogReport }>('ann', 'GET', `/v1/access/report${query}`)).log
+  keys.set('nobody', 'ku_key_nonsense')
+  const fails = async () => {
+    await as('nobody', 'GET', '/v1/runs')
+    return (await report()).failed.find(({ reason }) => reason === 'unknown')!
+  }
+  let failed = await fails()
+  // The two failures must not have one time.
+  while (failed.first === failed.last) failed = await fails()
+  await as('ann', 'POST', '/v1/access/principals', { principal: 'gus' })
+  const { changes } = await report()
+  const { at } = changes.at(-1)!
+  expect((await report(`?until=${at}`)).changes).toEqual(changes.filter((one) => one.at < at))
+  expect((await report(`?since=${at}`)).changes).toEqual(changes.filter((one) => one.at >= at))
+  const events = (await rawEvents()).filter(({ header }) => header.type === 'login_failed')
+  const counted = (isIn: (at: string) => boolean) =>
+    events
+      .filter(({ header }) => isIn(header.timestamp))
+      .reduce((sum, { body }) => sum + Number((body as Record<string, unknown>).count), 0)
+  const told = async (query: string) => (await report(query)).failed.reduce((sum, { count }) => sum + count, 0)
+  const { last } = failed
+  expect(await told(`?until=${last}`)).toBe(counted((one) => one < last))
+  expect(await told(`?since=${last}`)).toBe(counted((one) => one >= last))
+})
+
 it('says since when texts are kept, and what was erased from a run, by whom and why', async () => {
   await world.driven('finish')
   const run = await world.driven('finish')

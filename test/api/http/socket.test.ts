@@ -74,6 +74,13 @@ describe('over a real socket', () => {
     expect(world.faults).toEqual([])
   })
 
+  it('an idle connection stays open for longer than proxies keep one', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/health`)
+    await answer.arrayBuffer()
+    const [, seconds] = /^timeout=(\d+)$/.exec(answer.headers.get('keep-alive') ?? '') ?? []
+    expect(Number(seconds)).toBeGreaterThan(60)
+  })
+
   it('a body that its sender breaks off is no fault of the server', async () => {
     const options = { host: '127.0.0.1', port, method: 'POST', path: '/v1/runs', agent: false }
     const outgoing = request({ ...options, headers: { authorization: `Bearer ${TOKEN}`, ...CHUNKED } })

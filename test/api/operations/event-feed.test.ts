@@ -280,3 +280,22 @@ it('a page has all its events for each client, however many have read it', async
     expect(text.match(/"revision":/g)).toHaveLength(page!.events.length)
   }
 })
+
+it('serves other work between the clients of a publication', async () => {
+  const { log, feed, append, settle } = world()
+  await append('agent-a', [{ type: 'x', body: {} }])
+  const after = await log.headCursor()
+  const over = new AbortController()
+  onTestFinished(() => over.abort())
+  let turns = 0
+  const served: number[] = []
+  const follow = async () => {
+    for await (const _ of feed.follow(after, over.signal)) served.push(turns)
+  }
+  for (let n = 0; n < 100; n++) void follow()
+  await settle()
+  await append('agent-a', [{ type: 'x', body: {} }])
+  for (; turns < 100 && served.length < 100; turns++) await turn()
+  const byTurn = served.reduce((counts, at) => counts.set(at, (counts.get(at) ?? 0) + 1), new Map<number, number>())
+  expect([served.length, Math.max(...byTurn.values())]).toEqual([100, 32])
+})

@@ -8,11 +8,9 @@ const RUN = {
   ...{ waiting: [{ for: 'approval' }], backend: 'claude', workspace: '/a b' },
 }
 const ask = { for: 'approval', toolCallId: 'c1', text: 'why', agentPath: [], toolName: 'edit', arguments: {} }
+const MISSING = { missingTools: [], missingProviders: [] }
 const lines = (run: object, more: object = {}) =>
-  nextLines(
-    ctx as never,
-    { run: { ...RUN, ...run }, asks: [ask], missingTools: [], workersDrive: false, ...more } as never,
-  )
+  nextLines(ctx as never, { run: { ...RUN, ...run }, asks: [ask], ...MISSING, workersDrive: false, ...more } as never)
 
 it('a killed run of another agent is interrupted, and the command that continues its session is named', () => {
   const [line, ...more] = lines({}, { sessionId: 's-1' })
@@ -32,6 +30,14 @@ it('a killed run whose end was recorded since still names that command', () => {
   const [line] = lines(ended, { sessionId: 's-1' })
   expect(line).toMatch(/was interrupted.*continue its session with.*"id":"s-1".* "TASK"$/)
   expect(lines({ ...ended, error: { code: 'EXITED', message: '1' } })).toEqual([])
+})
+
+it.each([
+  ['missingTools', 'its tools', 'crm:find'],
+  ['missingProviders', 'the providers of its models', 'own:acme'],
+])('a run with %s is not resumed here', (missing, what, name) => {
+  const [line] = lines({ ungoverned: false, waiting: [] }, { [missing]: [name] }).slice(-1)
+  expect(line).toBe(`  it goes on in the program that has ${what}; this one does not have ${name}`)
 })
 
 it.each([

@@ -108,6 +108,23 @@ it("what another program's tool left at work is ended where it is to be cancelle
   expect(seen).toEqual([...Array(3).fill('TOOLS_MISSING'), ['mail:send'], [], ...Array(2).fill('CANCELLED')])
 })
 
+it('a run names the models whose providers this process lacks, until its end is asked for', async () => {
+  const { log, blobs, clock, runtime } = services
+  const { spec } = (await runtime.at(await world.driven('finish'), null)).state
+  const { known } = spec.models
+  const house = { ...known[0]!, id: 'own:house', provider: 'own' }
+  const models = { ...spec.models, requested: house.id, known: [...known, house] }
+  const run = await given({ says: [], spec: { models }, ports: { log, blobs, clock } })
+  const missing = async () => {
+    const answer = await world.ask('GET', `/v1/runs/${run.runId}`)
+    const { missingTools, missingProviders } = await bodyOf(answer)
+    return { missingTools, missingProviders }
+  }
+  expect(await missing()).toEqual({ missingTools: [], missingProviders: ['own:house'] })
+  await runtime.execute(run.runId, { kind: 'cancel', deadlineMs: 10 }, { by: { kind: 'user', id: 'ada' } })
+  expect(await missing()).toEqual({ missingTools: [], missingProviders: [] })
+})
+
 it('a resume that was acknowledged is found again without the tools, as it was where they are', async () => {
   const { log, blobs, clock } = services
   const there = await given({

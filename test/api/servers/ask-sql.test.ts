@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { filled, questionsIn, withoutInputs } from '../../../api/operations/ask/questions.ts'
+import { pastOnServers } from '../../../api/process/servers/past-on-servers.ts'
 import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
 import { runFigures } from '../../../projections/index.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
@@ -12,6 +16,7 @@ const EVIDENT = [
 ]
 
 const LIMITS = { rows: 100, ms: 5_000 }
+const NO_PAST = { ask: () => Promise.reject(new Error('no past')), close: async () => undefined }
 
 describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
   const { open, schemas } = rebuilding(server)
@@ -25,7 +30,8 @@ describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
     const login = `${namespace}_asker`
     const password = await home.makeLogin(role, login)
     const auditPostgres = server().url.replace('//keepup@', `//${login}:${password}@`)
-    const auditor = new PostgresAuditor({ auditPostgres, namespace })
+    const past = pastOnServers({ log, blobs: log.blobs, holder: namespace })
+    const auditor = new PostgresAuditor({ auditPostgres, namespace }, past)
     onTestFinished(async () => {
       await auditor.close()
       await close()
@@ -97,15 +103,32 @@ describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
     expect(await code('select 1')).toBe('answered')
   })
 
+  it('answers about a past position in the SQL of SQLite, and keeps no file after its end', async () => {
+    const { auditor, log, namespace } = await asked()
+    const folder = join(tmpdir(), `keepup-past-${namespace}`)
+    for (const place of [3, Math.floor(log.events.length / 2)]) {
+      const last = log.events[place]!
+      // The log of the story erases bodies later.
+      const state = { cursor: log.cursor(last), erased: true }
+      const events = await auditor.ask('select count(*), max(id) from events', LIMITS, state)
+      expect(events.rows).toEqual([[place + 1, last.position]])
+      const begun = log.events.slice(0, place + 1).filter(({ header }) => header.type === 'agent_started').length
+      expect((await auditor.ask('select count(*) from agents', LIMITS, state)).rows).toEqual([[begun]])
+    }
+    expect(existsSync(folder)).toBe(true)
+    await auditor.close()
+    expect(existsSync(folder)).toBe(false)
+  })
+
   it('refuses a login that may do more, and says how to make one', async () => {
     const { namespace } = await asked()
-    const auditor = new PostgresAuditor({ auditPostgres: server().url, namespace })
+    const auditor = new PostgresAuditor({ auditPostgres: server().url, namespace }, NO_PAST)
     onTestFinished(() => auditor.close())
     await expect(auditor.ask('select 1', LIMITS)).rejects.toMatchObject({
       code: 'SQL_UNAVAILABLE',
       message: expect.stringMatching(/may do more.*keepup auditors/s),
     })
-    const none = new PostgresAuditor({ auditPostgres: null, namespace })
+    const none = new PostgresAuditor({ auditPostgres: null, namespace }, NO_PAST)
     await expect(none.ask('select 1', LIMITS)).rejects.toThrow('KEEPUP_AUDIT_POSTGRES')
   })
 })

@@ -13,7 +13,7 @@ const RUN = {
 const detail = (run: object, more: object = {}): Detail =>
   ({
     run: { ...RUN, ...run },
-    ...{ parked: [], restoring: null, missingTools: [], workersDrive: false },
+    ...{ parked: [], restoring: null, missingTools: [], missingProviders: [], workersDrive: false },
     ...more,
   }) as unknown as Detail
 const texts = (one: Detail) => reasonsOf(one).map(({ text }) => text)
@@ -27,6 +27,7 @@ describe('a run', () => {
     ['that is paused', detail({ paused: true, waiting: [{ for: 'pause' }] }), [/paused: Resume/]],
     ['whose models fail', detail({ waiting: [{ for: 'model' }], driving: true }), [/No model .* serves at present/]],
     ['whose tools are elsewhere', detail({}, { missingTools: ['crm:find'] }), [/does not have crm:find/]],
+    ['whose providers are elsewhere', detail({}, { missingProviders: ['own:acme'] }), [/does not have own:acme/]],
     ['that workers drive', detail({ interrupted: null }, { workersDrive: true }), [/next one that is free/]],
     ['of another agent', detail({ ungoverned: true, interrupted: null }), [/Another process runs this agent/]],
     ['of another agent whose process is gone', detail({ ungoverned: true }), [/process that ran this agent is gone/]],

@@ -112,6 +112,41 @@ describe('the reports of a run', () => {
     expect(batches(twice).map(({ spans }) => spans.map(({ n }) => n))).toEqual([[0]])
   })
 
+  it('fill a batch up to its bound, and a span above the bound has a batch of its own', () => {
+    const sized = (n: number, bytes: number) =>
+      ({ n, spanId: spanId(n + 1), name: 's'.repeat(bytes), kind: 'other', startUs: 1 }) as const
+    const empty = JSON.stringify(sized(0, 0)).length
+    const sizesOf = (...bytes: readonly number[]) => {
+      const spans = bytes.map((size, n) => sized(n, size - empty))
+      return batches(new Run({ kind: 'report', traceId: TRACE, spans })).map((batch) => batch.spans.length)
+    }
+    const most = 256 * 1024
+    expect(sizesOf(most / 2, most / 2)).toEqual([2])
+    expect(sizesOf(most / 2, most / 2 + 1)).toEqual([1, 1])
+    expect(sizesOf(most + 1)).toEqual([1])
+    expect(sizesOf(most + 1, most / 2, most / 2, 200)).toEqual([1, 2, 1])
+    // The first span of a later batch counts towards that batch.
+    expect(sizesOf(most, most, 200)).toEqual([1, 1, 1])
+    expect(sizesOf(...Array.from({ length: 257 }, () => 200))).toEqual([256, 1])
+  })
+
+  it('list wrappers by number', () => {
+    const call = { attributes: chat('m', 10, 5) }
+    // The wrapper of the first call arrives after that of the second one.
+    const run = new Run(report(otlpSpan(4, 3, call), otlpSpan(1, 9, call), otlpSpan(3, 9, call), otlpSpan(2, 1, call)))
+    expect(batches(run).map(({ wrappers }) => wrappers)).toEqual([[1, 2]])
+  })
+
+  it('end the run as the person or program that reported its root', () => {
+    const run = new Run(report(otlpSpan(2, 1)))
+    run.by = { kind: 'user', id: 'ada' }
+    const drafts = run.decide(report(otlpSpan(1, null)))
+    expect(drafts.map(({ event }) => [event.type, event.actor])).toEqual([
+      ['spans_reported', run.by],
+      ['external_ended', run.by],
+    ])
+  })
+
   it('record an open span once', () => {
     const open = otlpSpan(1, null, { endNano: 0n })
     const run = new Run(report(open))

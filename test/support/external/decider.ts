@@ -3,6 +3,7 @@ import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { ExternalDraft } from '../../../domain/external/decision-builder.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
+import type { Actor } from '../../../domain/log/envelope.ts'
 
 export const START: ExternalCommand = {
   kind: 'start',
@@ -19,6 +20,7 @@ export class Run {
   now = 1_000
   driver: { id: string; epoch: number } | undefined
   stream = 'external-x1'
+  by: Actor = { kind: 'system', id: 'runtime' }
 
   constructor(...commands: ExternalCommand[]) {
     for (const command of commands) this.decide(command)
@@ -31,7 +33,7 @@ export class Run {
       now: this.now,
       jitter: () => 0.5,
       commandId,
-      by: { kind: 'system', id: 'runtime' },
+      by: this.by,
       salt: () => new Uint8Array(16).fill(this.now % 256),
       ...(this.driver && { driver: this.driver }),
     })

@@ -33,7 +33,7 @@ Examples ("keepup ask" has questions that need no SQL):
 
 An answer with --at has at most ${MOST_ROWS} rows and ${MOST_BYTES / 1024 / 1024} MiB; a larger one is refused. Without --at there is no limit.
 
-On servers ask with psql, in the schema of the namespace; JSON is read as payload::jsonb ->> 'toolName', and \\dv names all views:
+On servers --at is answered in the SQL of SQLite. Without --at ask with psql, in the schema of the namespace; JSON is read as payload::jsonb ->> 'toolName', and \\dv names all views:
   PGOPTIONS='-c search_path=keepup' psql "$KEEPUP_POSTGRES" -c "select event_type, count(*) from events group by 1"
 `
 

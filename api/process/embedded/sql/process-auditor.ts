@@ -44,6 +44,7 @@ export class ProcessAuditor implements SqlAuditor {
   readonly #data: string
   readonly #past: Pick<PastTables, 'at'>
   readonly #pastMs: number
+  readonly #keepsEvents: boolean
   readonly #turn = new Mutex()
   #waiting = 0
   #waitingPast = 0
@@ -51,7 +52,9 @@ export class ProcessAuditor implements SqlAuditor {
   #child: ChildProcess | null = null
   #idle: NodeJS.Timeout | undefined
 
-  constructor(data: string, past: Pick<PastTables, 'at'>, pastMs = PAST_MS) {
+  /** `keepsEvents`: the tables of past positions have the events. */
+  constructor(data: string, past: Pick<PastTables, 'at'>, { pastMs = PAST_MS, keepsEvents = false } = {}) {
+    this.#keepsEvents = keepsEvents
     this.#data = data
     this.#past = past
     this.#pastMs = pastMs
@@ -76,7 +79,9 @@ export class ProcessAuditor implements SqlAuditor {
     const signal = AbortSignal.any([this.#closing.signal, deadline, ...(limits.signal ? [limits.signal] : [])])
     const query = async ({ path, erasedLater }: PastFile) => {
       if (erasedLater > 0 && !erased) throw new Problem('BODY_ERASED', erasedText(erasedLater))
-      return this.#turn.run(() => this.#ask(text, limits, { path, position: cursor.position }))
+      return this.#turn.run(() =>
+        this.#ask(text, limits, { path, position: cursor.position, keepsEvents: this.#keepsEvents }),
+      )
     }
     try {
       return await this.#past.at(cursor, query, signal)
