@@ -95,8 +95,8 @@ const baseOf = ({ runId, createdAt, updatedAt }: Detail['run']) => ({
 })
 
 /**
- * Drives a run that nobody drives, because its process has ended: its client only waits. Returns why the run still stands;
- * null: it does not. `resumed`: the runs that this server has resumed. A run that stops again needs a person.
+ * Resumes a run without a driver, such as one whose process has ended. Returns the reason if the run cannot go on, otherwise
+ * null. `resumed`: the runs that this server has resumed. It does not resume a run twice, because the drive may fail each time.
  */
 async function resumeOnce(ctx: Context, runId: string, resumed: Set<string>): Promise<string | null> {
   const { run } = await detailOf(ctx, runId)
@@ -114,7 +114,7 @@ async function resumeOnce(ctx: Context, runId: string, resumed: Set<string>): Pr
 
 interface Shown {
   readonly elicits: boolean
-  /** Why nobody drives the run. */
+  /** The reason why the run has no driver; null: it has one, or needs none. */
   readonly stalled: string | null
 }
 

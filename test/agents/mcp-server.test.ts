@@ -97,6 +97,7 @@ test('what is not there is refused in words, and a read-only server offers nothi
     'list_approvals',
     'get_approval',
     'list_consumers',
+    'list_document_comments',
     'list_run_events',
     'list_agent_events',
     'get_run_state',
