@@ -1,13 +1,14 @@
 import type { Random, RetiredValue, Vault } from '../../domain/ports/index.ts'
 import { refuseInvalid } from '../vault/refuse-invalid.ts'
+import { withRetired } from '../vault/retired.ts'
 
 /** Named secrets and the values of references in memory. Values of the environment come first, as in the file's vault. */
 export class MemoryVault implements Vault {
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #key: Uint8Array
   readonly #secrets = new Map<string, string>()
-  readonly #retired: RetiredValue[] = []
   readonly #references = new Map<string, string>()
+  #retired: readonly RetiredValue[] = []
   #changes = 0
 
   constructor({ random, env = {} }: { random: Random; env?: Readonly<Record<string, string | undefined>> }) {
@@ -64,6 +65,6 @@ export class MemoryVault implements Vault {
 
   #retire(name: string): void {
     const value = this.#secrets.get(name)
-    if (value !== undefined) this.#retired.push({ name, value })
+    if (value !== undefined) this.#retired = withRetired(this.#retired, { name, value })
   }
 }

@@ -14,6 +14,7 @@ import { appendPrivate, checkPrivate, createPrivate, removeTemporaries, temporar
 import { CHANGES, type Records, readRecords, writeRecords } from './records.ts'
 import { REFERENCES, referenceFile } from './reference-file.ts'
 import { refuseInvalid } from './refuse-invalid.ts'
+import { withRetired } from './retired.ts'
 import { PURPOSE, type VaultFiles, vaultFiles, vaultFolder } from './vault-files.ts'
 
 export interface VaultOptions {
@@ -27,9 +28,6 @@ export interface VaultOptions {
   /** Secrets in the settings, such as passwords of servers. */
   readonly settings?: readonly string[]
 }
-
-/** Replaced and removed values that stay hidden. The oldest go first. */
-const MAX_RETIRED = 100
 
 /**
  * Checks a vault without making anything. Throws VaultError as {@link openVault} does, and where a record cannot be
@@ -133,8 +131,8 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   /** Keeps a value that is about to go: it may still stand in a file, and may still be valid at its issuer. */
   const retire = async (name: string, value: string | null) => {
     if (value === null) return
-    const before = (await retired()).filter((one) => one.value !== value || one.name !== name)
-    const kept = [...before, { name, sealed: sealText(ring.current(), PURPOSE.retired, value) }].slice(-MAX_RETIRED)
+    const sealed = sealText(ring.current(), PURPOSE.retired, value)
+    const kept = withRetired(await retired(), { name, value, sealed })
     const records = kept.map((one, i) => [one.name === null ? `${i}` : `${i} ${one.name}`, one.sealed])
     await writeRecords(files.retired, Object.fromEntries(records))
   }

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
@@ -62,8 +61,8 @@ export interface KeepUpSettings extends Partial<Omit<Settings, 'data' | 'roles' 
 /** A role in the form of a role file (api/docs/roles.md): name, prompt, phases, tools, gates and limits. */
 export type RoleInput = z.input<typeof RoleFile>
 
-/** The data folder of a home in memory. It does not exist, and nothing makes it. */
-const NO_FOLDER = join(tmpdir(), 'keepup-in-memory')
+/** The data folder of a home in memory. Nobody can make it, because its parent is a file. */
+const NO_FOLDER = join(import.meta.filename, 'memory')
 
 const SETTINGS: readonly string[] = Object.keys(ConfigSchema.shape)
 
@@ -95,7 +94,8 @@ function rolesOf(roles: readonly RoleInput[], names: KnownNames): readonly RoleF
 /**
  * Opens a data folder with embedded storage: SQLite log and tables, files, and the models. This process owns the folder
  * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process. With
- * `home: 'memory'` nothing is stored, and neither variables nor `keepup.json` are read.
+ * `home: 'memory'` nothing is stored, and neither `KEEPUP_…` variables nor `keepup.json` are read; the keys of models and
+ * the secrets that runs name come from variables as always.
  * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder. With `eventstore` and `postgres` the log
  * and the tables are on servers.
  *

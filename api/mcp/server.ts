@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Context } from '../cli/context.ts'
 import { CliError, UsageError } from '../cli/exit.ts'
-import { resuming } from '../cli/follow/drive.ts'
 import { operationRequest } from '../cli/operation-request.ts'
 import { Refused, refusal } from '../http/answers.ts'
 import { type AnyOperation, inputMembers, membersOf } from '../operations/operation.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { VERSION } from '../version.ts'
+import { detailOf, goOn } from './go-on.ts'
 import { shortAnswer } from './short-answer.ts'
 import { createdTask, hasTasks, serveTasks, TASKS } from './tasks.ts'
 
@@ -110,8 +110,8 @@ async function call(ctx: Context, operation: AnyOperation, args: Members): Promi
   if (!response.ok) throw await refusal(response)
   const answer = (await response.json()) as JsonObject
   if (operation.mcp?.drives !== true || answer.driving === true) return answer
-  await resuming(ctx, String(answer.runId))(backend)
-  return { ...answer, driving: true }
+  const { run } = await detailOf(ctx, String(answer.runId))
+  return { ...answer, driving: await goOn(ctx, run) }
 }
 
 const told = (text: string) => {

@@ -7,10 +7,10 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Context } from '../cli/context.ts'
-import { resuming } from '../cli/follow/drive.ts'
+import { CliError, UsageError } from '../cli/exit.ts'
 import { asOne, Refused, take } from '../http/answers.ts'
 import type { AskView } from '../operations/approvals/schemas.ts'
-import type { RunDetail } from '../operations/runs/schemas.ts'
+import { type Detail, detailOf, goOn } from './go-on.ts'
 
 // A run as a task of MCP (SEP-2663, revision 2026-07-28): its approvals and questions are the input that it requires.
 
@@ -44,8 +44,12 @@ export async function createdTask(ctx: Context, runId: string) {
 /** Adds `tasks/get`, `tasks/update` and `tasks/cancel` to a server. */
 export function serveTasks({ server }: McpServer, ctx: Context): void {
   const params = z.looseObject({ taskId: z.string() })
+  const resumed = new Set<string>()
   server.setRequestHandler('tasks/get', { params }, ({ taskId }, asked) =>
-    answered(asked, () => taskOf(ctx, taskId, capabilitiesOf(asked).elicitation !== undefined)),
+    answered(asked, async () => {
+      const stalled = await resumeOnce(ctx, taskId, resumed)
+      return taskOf(ctx, taskId, { elicits: capabilitiesOf(asked).elicitation !== undefined, stalled })
+    }),
   )
   server.setRequestHandler(
     'tasks/update',
@@ -72,6 +76,8 @@ async function answered<T>(asked: ServerContext, act: () => Promise<T>): Promise
   try {
     return await act()
   } catch (error) {
+    if (error instanceof CliError || error instanceof UsageError)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, error.message)
     if (!(error instanceof Refused)) throw error
     const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError
     throw new ProtocolError(code, `${error.code}: ${error.message}`)
@@ -79,11 +85,6 @@ async function answered<T>(asked: ServerContext, act: () => Promise<T>): Promise
 }
 
 const MISSING_CAPABILITY = -32021
-
-type Detail = z.infer<typeof RunDetail>
-
-const detailOf = async (ctx: Context, id: string): Promise<Detail> =>
-  (await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))) as Detail
 
 const baseOf = ({ runId, createdAt, updatedAt }: Detail['run']) => ({
   taskId: runId,
@@ -93,17 +94,41 @@ const baseOf = ({ runId, createdAt, updatedAt }: Detail['run']) => ({
   pollIntervalMs: POLL_MS,
 })
 
+/**
+ * Resumes a run without a driver, such as one whose process has ended. Returns the reason if the run cannot go on, otherwise
+ * null. `resumed`: the runs that this server has resumed. It does not resume a run twice, because the drive may fail each time.
+ */
+async function resumeOnce(ctx: Context, runId: string, resumed: Set<string>): Promise<string | null> {
+  const { run } = await detailOf(ctx, runId)
+  if (run.interrupted !== true) return null
+  if (resumed.has(runId)) return `no process drives the run; go on with: ${ctx.command('resume', runId)}`
+  resumed.add(runId)
+  try {
+    await goOn(ctx, run)
+    return null
+  } catch (error) {
+    if (error instanceof Refused) return `no process drives the run: ${error.message}`
+    throw error
+  }
+}
+
+interface Shown {
+  readonly elicits: boolean
+  /** The reason why the run has no driver; null: it has one, or needs none. */
+  readonly stalled: string | null
+}
+
 /** A run as a `DetailedTask`. A run that failed is a task that completed with an error of its tool. */
-async function taskOf(ctx: Context, runId: string, elicits: boolean) {
-  const { run, asks } = await detailOf(ctx, runId)
+async function taskOf(ctx: Context, runId: string, { elicits, stalled }: Shown) {
+  const { run, asks, tree } = await detailOf(ctx, runId)
   const base = baseOf(run)
   const { status, summary, error, partialOutput } = run
   if (error?.code === 'CANCELLED') return { ...base, status: 'cancelled', statusMessage: error.message }
   if (status === 'completed') return { ...base, status: 'completed', result: result({ runId, status, summary }, false) }
   if (status === 'failed')
     return { ...base, status: 'completed', result: result({ runId, status, error, partialOutput }, true) }
-  if (asks.length === 0) return { ...base, status: 'working', statusMessage: progress(run) }
-  const questions = elicits ? await questionsOf(ctx, asks) : []
+  if (asks.length === 0) return { ...base, status: 'working', statusMessage: stalled ?? progress(run) }
+  const questions = elicits ? await questionsOf(ctx, { asks, tree }) : []
   if (elicits && questions.length === 0)
     return { ...base, status: 'working', statusMessage: 'more people must approve a call' }
   return {
@@ -124,10 +149,10 @@ const result = (answer: object, isError: boolean) => ({
   isError,
 })
 
-function progress({ paused, turn, waiting, interrupted }: Detail['run']): string {
+function progress({ paused, turn, waiting }: Detail['run']): string {
   if (paused) return 'paused; resume the run to go on'
   if (waiting.some(({ for: what }) => what === 'model')) return 'waits for its model, which does not answer'
-  return interrupted === true ? 'no process drives the run; resume it' : `turn ${turn}`
+  return `turn ${turn}`
 }
 
 /** A question to the person, as input that the task requires. */
@@ -147,11 +172,12 @@ const Response = z.looseObject({
 const Responses = z.record(z.string(), Response)
 const responsesOf = ({ mcpReq }: ServerContext) => valid(Responses, mcpReq.inputResponses ?? {})
 
-async function questionsOf(ctx: Context, asks: readonly AskView[]): Promise<Question[]> {
+async function questionsOf(ctx: Context, { asks, tree }: Pick<Detail, 'asks' | 'tree'>): Promise<Question[]> {
   const questions = await Promise.all(
     asks.map((ask) => {
       if (ask.for === 'approval') return approvalQuestion(ctx, ask)
-      return ask.for === 'doubt' ? doubtQuestion(ctx, ask) : inputQuestion(ctx, ask)
+      if (ask.for === 'doubt') return doubtQuestion(ctx, ask)
+      return inputQuestion(ctx, ask, tree.find(({ agentId }) => agentId === ask.agentId)?.turn)
     }),
   )
   return questions.filter((question) => question !== null)
@@ -199,10 +225,15 @@ async function doubtQuestion(ctx: Context, { toolCallId: id, toolName, text }: A
 
 const Answer = z.strictObject({ text: z.string().trim().min(1) })
 
-async function inputQuestion(ctx: Context, { runId, agentId, toolCallId, text }: AskView): Promise<Question> {
+/** `turn`: the agent's last turn. It identifies a question that the agent asked without a call. */
+async function inputQuestion(
+  ctx: Context,
+  { runId, agentId, toolCallId, text }: AskView,
+  turn: number | undefined,
+): Promise<Question> {
   const client = (await ctx.client('write')).v1.runs[':id'].input
   return {
-    key: `input:${agentId}:${toolCallId ?? 'task'}`,
+    key: `input:${agentId}:${toolCallId ?? `turn-${turn}`}`,
     message: text === '' ? 'What is the task?' : text,
     requestedSchema: schemaOf(Answer),
     record({ action, content }) {
@@ -231,18 +262,21 @@ function valid<T extends z.ZodType>(schema: T, content: unknown): z.output<T> {
 
 /**
  * Records the answers to open questions. Answers to others are ignored, as the extension says. Checks all answers before
- * the first is recorded, and drives the run after the last.
+ * the first is recorded. Drives the run after the last, also if one is refused because another person has decided.
  */
 async function update(ctx: Context, runId: string, responses: z.infer<typeof Responses>) {
-  const { asks } = await detailOf(ctx, runId)
-  const records = (await questionsOf(ctx, asks)).flatMap(({ key, record }) => {
+  const records = (await questionsOf(ctx, await detailOf(ctx, runId))).flatMap(({ key, record }) => {
     const response = Object.hasOwn(responses, key) ? responses[key] : undefined
     const act = response && record(response)
     return act ? [act] : []
   })
   let driving = true
-  for (const record of records) driving = (await record().catch(unlessChanged))?.driving ?? driving
-  if (!driving) await resuming(ctx, runId)(await ctx.backend('write'))
+  try {
+    for (const record of records) driving = (await record().catch(unlessChanged))?.driving ?? driving
+  } finally {
+    const { run } = await detailOf(ctx, runId)
+    if (!driving || run.interrupted === true) await goOn(ctx, run)
+  }
   return {}
 }
 

@@ -45,6 +45,15 @@ describe('a vault in memory', () => {
     expect(new Set(stamps).size).toBe(3)
   })
 
+  test('keeps the last 100 values that were replaced, each once', async () => {
+    const vault = open()
+    for (let time = 0; time < 3; time++) for (const value of ['value-one', 'value-two']) await vault.set('A', value)
+    expect((await vault.retired()).map(({ value }) => value)).toEqual(['value-two', 'value-one'])
+    for (let i = 0; i <= 101; i++) await vault.set('A', `value-${i}`)
+    const kept = (await vault.retired()).map(({ value }) => value)
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([100, 'value-1', 'value-100'])
+  })
+
   test('refuses names and values that no vault takes, and resolves references', async () => {
     const vault = open()
     await expect(vault.set('no-name', 'long enough')).rejects.toMatchObject({ code: 'SECRET_INVALID' })

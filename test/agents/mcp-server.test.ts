@@ -33,12 +33,26 @@ async function connected(mode: 'auto' | 'legacy', ...args: string[]) {
   return { client, call, until }
 }
 
+test('an approval does not lift the pause of a person', async () => {
+  const { call } = await connected('auto')
+  const { runId } = await call('start_run', { task: 'write it', workspace: folder.workspace() })
+  await expect.poll(async () => (await call('list_approvals', { runId })).approvals.length).toBe(1)
+  const [{ toolCallId }] = (await call('list_approvals', { runId })).approvals
+  expect((await folder.look('pause', runId)).code).toBe(0)
+  const { questionHash } = await call('get_approval', { toolCallId })
+  const answer = await call('decide_approval', { toolCallId, questionHash, decision: 'approved' })
+  expect(answer).toMatchObject({ runId, driving: false })
+  expect((await call('get_run', { runId })).run).toMatchObject({ paused: true })
+})
+
 test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and its log read (%s)', async (mode) => {
   const { client, call, until } = await connected(mode)
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['start_run', 'get_run_state', 'decide_approval']),
+    expect.arrayContaining(['start_run', 'get_run_state', 'decide_approval', 'suggest_change']),
   )
+  // What an agent suggests, a person accepts.
+  for (const { name } of tools) expect(name).not.toMatch(/(accept|refuse)_suggestion/)
   const workspace = folder.workspace()
   const { runId } = await call('start_run', { task: 'write it', workspace })
   await expect.poll(async () => (await call('list_approvals', { runId })).approvals.length).toBe(1)
@@ -83,6 +97,7 @@ test('what is not there is refused in words, and a read-only server offers nothi
     'list_approvals',
     'get_approval',
     'list_consumers',
+    'list_document_comments',
     'list_run_events',
     'list_agent_events',
     'get_run_state',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { KnownNames, RoleFile } from '../../../domain/agent/definition/role-file-schema.ts'
@@ -46,7 +47,7 @@ async function filesOf(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (!existsSync(folder)) return []
     throw error
   }
 }

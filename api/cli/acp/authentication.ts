@@ -1,6 +1,8 @@
 import { type AuthMethod, RequestError } from '@agentclientprotocol/sdk'
+import { createModels } from '../../../adapters/models/registry.ts'
+import { ModelError } from '../../../domain/calls/errors.ts'
+import { DEFAULT_MODEL } from '../../process/host/start-services.ts'
 import type { Context } from '../context.ts'
-import { checkKeys } from '../doctor/checks.ts'
 
 /** keepup has no login: its models are used with the keys that the environment of its process has. */
 const MODEL_KEY = {
@@ -12,15 +14,20 @@ const MODEL_KEY = {
 
 export const AUTH_METHODS: readonly AuthMethod[] = [MODEL_KEY]
 
-/** Scripted models need no key. */
-const isScripted = (model: string | null | undefined): boolean => model?.startsWith('scripted:') === true
-
-/** Throws `authRequired` with a remedy if the models cannot be used. */
-export function authenticate(ctx: Context, methodId: string, model: string | undefined): void {
+/**
+ * Checks that the model of the sessions' runs can be used. `model`: the one of the command line. Throws `authRequired` with a
+ * remedy if its key is missing, and an internal error with the fault if the model cannot be used for another reason.
+ */
+export function authenticate({ io, config }: Context, methodId: string, model: string | undefined): void {
   if (methodId !== MODEL_KEY.id)
     throw RequestError.invalidParams(undefined, `there is no such method; use ${MODEL_KEY.id}`)
-  if (isScripted(model ?? ctx.config.model)) return
-  const { state, found, todo } = checkKeys(ctx.io.env)
-  if (state !== 'ok')
-    throw RequestError.authRequired(undefined, `model keys: ${found}; ${todo}, and start keepup again`)
+  const { models, data: dataFolder, routing } = config
+  try {
+    const registry = createModels({ env: io.env, models, dataFolder })
+    registry.provider(model ?? routing?.models[0] ?? config.model ?? DEFAULT_MODEL)
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error
+    if (error.code !== 'AUTHENTICATION') throw new RequestError(-32603, error.message)
+    throw RequestError.authRequired(undefined, `${error.message}; then start keepup again`)
+  }
 }

@@ -143,7 +143,6 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: suggestionParams, headers: TraceHeaders, body: schema.SettleBody },
     output: schema.Discussed,
     answers: { 200: 'Applied' },
-    mcp: { names: { id: 'documentId', suggestion: 'suggestionId' } },
     run: (s, { params: { id, suggestion }, body: { by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.accept(id, suggestion, caller)),
   }),
@@ -155,7 +154,6 @@ export const DOCUMENT_OPERATIONS = [
     input: { params: suggestionParams, headers: TraceHeaders, body: schema.RefuseSuggestion },
     output: schema.Discussed,
     answers: { 200: 'Refused' },
-    mcp: { names: { id: 'documentId', suggestion: 'suggestionId' } },
     run: (s, { params: { id, suggestion }, body: { reason, by } }, { options }) =>
       discussed(s, id, by, options, (caller) => s.documents.discussions.refuse(id, suggestion, reason, caller)),
   }),

@@ -156,12 +156,15 @@ export function compose(host: Host, kept: Kept): Services {
   const memories = new Memories({ ...ownStreams, index: memoryIndexOf(() => read), redact: hide })
   const contexts = new ContextStores({ ...ownStreams, hide })
   const streams = new Streams({ ...ownStreams, hide }, AGGREGATES)
-  const witness = new LogWitness({
-    ...{ clock, random: systemRandom, mailbox: streams.mailbox(proof, WITNESS_ID) },
-    keys: logKeyFile(paths(config.data).witnessKey),
-    name: `${config.proof.origin ?? `keepup.local/${log.logId}`}/witness`,
-    acceptedLosses: async () => (await readAcceptedLosses(log)).length,
-  })
+  // The keys of the witness are a file.
+  const witness =
+    host.keepsFiles &&
+    new LogWitness({
+      ...{ clock, random: systemRandom, mailbox: streams.mailbox(proof, WITNESS_ID) },
+      keys: logKeyFile(paths(config.data).witnessKey),
+      name: `${config.proof.origin ?? `keepup.local/${log.logId}`}/witness`,
+      acceptedLosses: async () => (await readAcceptedLosses(log)).length,
+    })
   const tools = [...host.tools, ...forDocuments]
   const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
@@ -211,7 +214,7 @@ export function compose(host: Host, kept: Kept): Services {
     contexts,
     streams,
     keeping,
-    witness,
+    ...(witness && { witness }),
     login: loginWays(config.access, config.oidcSecret, clock),
     ...(kept.readOnly !== true && host.keepsFiles && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>

@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import { Mutex } from '../../../domain/stream/runtime/concurrency.ts'
 import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
+import { ownTables } from '../schema/own-tables.ts'
+import { tableNames } from '../schema/tables.ts'
 import { type Connection, connectSqlite } from './database.ts'
 import type { Answer, Home } from './home.ts'
 import { migrate, SqliteStore } from './sqlite.ts'
@@ -46,13 +48,14 @@ export class MemoryHome implements Home {
     return true
   }
 
-  async drop(name: string): Promise<void> {
-    this.#tables.get(name)?.connection.close()
-    this.#tables.delete(name)
+  drop(name: string): Promise<void> {
+    return this.#alone.run(async () => this.#drop(name))
   }
 
-  async dropOthers(): Promise<void> {
-    for (const name of this.#tables.keys()) if (name !== this.#live) await this.drop(name)
+  dropOthers(): Promise<void> {
+    return this.#alone.run(async () => {
+      for (const name of this.#tables.keys()) if (name !== this.#live) this.#drop(name)
+    })
   }
 
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
@@ -63,7 +66,8 @@ export class MemoryHome implements Home {
   async readApart<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     const copy = connectSqlite(':memory:', 'write')
     try {
-      await this.#alone.run(async () => copy.raw.deserialize(this.#of(this.#live).connection.raw.serialize()))
+      await migrate(copy, 'a copy of the tables in memory')
+      await this.#alone.run(async () => copyRows(this.#of(this.#live).connection, copy))
       return await answer({ connection: copy }, query)
     } finally {
       copy.close()
@@ -73,6 +77,11 @@ export class MemoryHome implements Home {
   async close(): Promise<void> {
     this.#live = null
     await this.dropOthers()
+  }
+
+  #drop(name: string): void {
+    this.#tables.get(name)?.connection.close()
+    this.#tables.delete(name)
   }
 
   #of(name: string | null) {
@@ -97,6 +106,19 @@ class WaitingStore extends SqliteStore {
   }
 
   override async close(): Promise<void> {}
+}
+
+/** Copies all rows into migrated, empty tables. Not by `DatabaseSync.serialize`, which Node has since 26.1 only. */
+function copyRows(from: Connection, to: Connection): void {
+  to.raw.exec('begin')
+  // Triggers write the full-text index.
+  for (const name of [...tableNames(), ...Object.keys(ownTables)]) {
+    const rows = from.raw.prepare(`select * from "${name}"`)
+    const places = rows.columns().map(() => '?')
+    const insert = to.raw.prepare(`insert into "${name}" values (${places.join(', ')})`)
+    for (const row of rows.iterate()) insert.run(...Object.values(row))
+  }
+  to.raw.exec('commit')
 }
 
 /** One state of a connection. */

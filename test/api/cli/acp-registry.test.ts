@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RequestError } from '@agentclientprotocol/sdk'
 import { expect, test } from 'vitest'
 import { registryEntry } from '../../../.ci/acp-registry.ts'
 import { AUTH_METHODS, authenticate } from '../../../api/cli/acp/authentication.ts'
 import type { Context } from '../../../api/cli/context.ts'
+import { tempFolder } from '../../support/folders.ts'
 
 // What the registry of ACP agents checks before it takes an entry.
 
@@ -31,14 +32,25 @@ test('the icon has 16 × 16 pixels and the colour of its surroundings', () => {
   expect(new Set(colours)).toEqual(new Set(['none', 'currentColor']))
 })
 
-test('a model key in the environment or a scripted model authenticates, and nothing else does', () => {
-  const context = (env: object, model: string | null = null) =>
-    ({ io: { env }, config: { model } }) as unknown as Context
+test('authentication succeeds when the model of the runs can be used, and names the missing key otherwise', () => {
+  const context = (env: object, settings: object = {}) =>
+    ({ io: { env }, config: { model: null, models: [], routing: null, data: root, ...settings } }) as unknown as Context
   const { id } = AUTH_METHODS[0]!
-  const key = { ANTHROPIC_API_KEY: 'sk-ant-a-long-key-of-a-provider-0123456789' }
-  expect(() => authenticate(context(key), id, undefined)).not.toThrow()
-  expect(() => authenticate(context({}, 'scripted:x.json'), id, undefined)).not.toThrow()
-  expect(() => authenticate(context({}), id, 'scripted:x.json')).not.toThrow()
-  expect(() => authenticate(context({}), id, 'claude-sonnet-5-5')).toThrow(/none is set; set one of ANTHROPIC_API_KEY/)
-  expect(() => authenticate(context(key), 'password', undefined)).toThrow(RequestError)
+  const ask = (env: object, { settings = {}, model }: { settings?: object; model?: string } = {}) =>
+    authenticate(context(env, settings), id, model)
+  const anthropic = { ANTHROPIC_API_KEY: 'sk-ant-a-long-key-of-a-provider-0123456789' }
+  const script = join(tempFolder(), 'script.json')
+  writeFileSync(script, JSON.stringify({ script: 1, turns: [{ text: 'hello' }] }))
+  expect(() => ask(anthropic)).not.toThrow()
+  expect(() => ask({}, { settings: { model: `scripted:${script}` } })).not.toThrow()
+  expect(() => ask({}, { model: `scripted:${script}` })).not.toThrow()
+  expect(() => ask({ OPENAI_BASE_URL: 'http://localhost:8080/v1' }, { model: 'gpt-5' })).not.toThrow()
+  expect(() => ask({ ANTHROPIC_AUTH_TOKEN: 'short' })).not.toThrow()
+  const required = (message: RegExp) =>
+    expect.objectContaining({ code: -32000, message: expect.stringMatching(message) })
+  expect(() => ask(anthropic, { model: 'gpt-5' })).toThrow(required(/set OPENAI_API_KEY/))
+  expect(() => ask(anthropic, { settings: { routing: { models: ['gpt-5'] } } })).toThrow(required(/set OPENAI_API_KEY/))
+  expect(() => ask({}, { model: 'claude-sonnet-5-5' })).toThrow(required(/set ANTHROPIC_API_KEY/))
+  expect(() => ask(anthropic, { model: 'nobody-knows-it' })).toThrow(/is not known/)
+  expect(() => authenticate(context(anthropic), 'password', undefined)).toThrow(RequestError)
 })

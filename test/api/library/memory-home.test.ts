@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { tableNames } from '../../../projections/engine/schema/tables.ts'
 import { MemoryHome, Projections } from '../../../projections/index.ts'
@@ -28,8 +30,8 @@ const ran = async (keepup: KeepUp) => {
 }
 
 /** The rows of every table. */
-async function rowsIn(tables: Projections) {
-  const read = await tables.read(async (db) =>
+async function rowsIn(tables: Projections, how: 'read' | 'readApart' = 'read') {
+  const read = await tables[how](async (db) =>
     Promise.all(
       tableNames().map(async (name) => [
         name,
@@ -86,6 +88,25 @@ describe('keepup in memory', () => {
     await expect(openKeepUp({ home: 'disk' } as never)).rejects.toThrow('home: "disk" is unknown')
   })
 
+  it('closes and drops tables after the reads that have begun', async () => {
+    const keepup = await open()
+    await ran(keepup)
+    const { log, blobs } = keepup.services
+    const memory = await Projections.open({ home: new MemoryHome(), log, blobs })
+    const begun = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    const rows = memory.read(async (db) => {
+      begun.resolve()
+      await go.promise
+      return db.selectFrom('runs').selectAll().execute()
+    })
+    await begun.promise
+    const closed = memory.close()
+    go.resolve()
+    expect((await rows).data).toHaveLength(1)
+    await closed
+  })
+
   it('has the rows that tables in files have, also in an answer apart and after a rebuild', async () => {
     const keepup = await open()
     await ran(keepup)
@@ -95,28 +116,57 @@ describe('keepup in memory', () => {
     const expected = await rowsIn(files)
     expect(expected.runs).toHaveLength(1)
     expect(await rowsIn(memory)).toEqual(expected)
-    const apart = await memory.readApart((db) => db.selectFrom('runs').selectAll().execute())
-    expect(apart.data).toEqual(expected.runs)
+    // Node 24 does not have it.
+    const serialize = vi.spyOn(DatabaseSync.prototype, 'serialize')
+    onTestFinished(() => serialize.mockRestore())
+    expect(await rowsIn(memory, 'readApart')).toEqual(expected)
+    expect((await memory.readApart(async () => null)).position).toEqual((await memory.read(async () => null)).position)
+    const words = sql<{ rowid: number }>`select rowid from memory_words where memory_words match 'port'`
+    const found = await memory.readApart(async (db) => (await words.execute(db)).rows)
+    expect(found.data).toHaveLength(1)
+    expect(serialize).not.toHaveBeenCalled()
     expect(await memory.rebuild({ accept: true })).toMatchObject({ switched: true })
     expect(await rowsIn(memory)).toEqual(expected)
     await Promise.all([files.close(), memory.close()])
   })
 
-  // Node refuses every write, process and thread here.
   it('writes no file', async () => {
-    const program = join(tempFolder(), 'program.ts')
-    const entry = join(import.meta.dirname, '../../../api/index.ts')
-    writeFileSync(
-      program,
-      `import { openKeepUp } from ${JSON.stringify(entry)}
-      const keepup = await openKeepUp({ home: 'memory', scripts: ${JSON.stringify(scripts)} })
-      const { runId } = await keepup.start({ task: 'go', model: 'scripted:hello' })
-      console.log((await keepup.drive(runId)).end)
-      await keepup.close()`,
-    )
-    const flags = ['--permission', '--allow-fs-read=*', '--disable-warning=SecurityWarning']
     const { NODE_COMPILE_CACHE: _, ...env } = process.env
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, program], { env })
-    expect([stdout, stderr]).toEqual(['done\n', ''])
+    // Node refuses every write, process and thread here.
+    const flags = ['--permission', '--allow-fs-read=*', '--disable-warning=SecurityWarning']
+    expect(await inProcess('(await keepup.drive(runId)).end', env, flags)).toEqual(['done\n', ''])
+  })
+
+  it('reads nothing that another user has put into the folder of temporary files', async () => {
+    const shared = tempFolder()
+    const planted = join(shared, 'keepup-in-memory')
+    mkdirSync(join(planted, 'roles'), { recursive: true })
+    writeFileSync(join(planted, 'keepup.json'), JSON.stringify({ delegation: null, model: 'scripted:planted' }))
+    writeFileSync(join(planted, 'roles', 'planted.json'), 'no role')
+    const told = await inProcess(
+      `JSON.stringify([
+        (await keepup.listModels({})).models.some(({ id }) => id === 'scripted:planted'),
+        JSON.stringify(await keepup.listRoles({})).includes('planted'),
+        keepup.services.witness,
+      ])`,
+      { ...process.env, TMPDIR: shared },
+    )
+    expect(told).toEqual(['[false,false,null]\n', ''])
   })
 })
+
+/** The streams of a program that prints the expression `told` after it has started a run in memory. */
+async function inProcess(told: string, env: NodeJS.ProcessEnv, flags: readonly string[] = []) {
+  const program = join(tempFolder(), 'program.ts')
+  const entry = join(import.meta.dirname, '../../../api/index.ts')
+  writeFileSync(
+    program,
+    `import { openKeepUp } from ${JSON.stringify(entry)}
+    const keepup = await openKeepUp({ home: 'memory', scripts: ${JSON.stringify(scripts)} })
+    const { runId } = await keepup.start({ task: 'go', model: 'scripted:hello' })
+    console.log(${told})
+    await keepup.close()`,
+  )
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, program], { env })
+  return [stdout, stderr]
+}
