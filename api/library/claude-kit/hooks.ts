@@ -27,6 +27,12 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     input: input as Json,
   })
 
+  const late = `no person has decided about this call within ${Math.round(timeoutMs / 1000)} s`
+  const ended = async (run: HostedRun, { tool_name: tool, tool_input: input }: ToolInput, why: string) => {
+    const call = await run.running(tool, input as Json)
+    if (call !== null) await run.fail(call, why, 'PERMISSION_DENIED')
+  }
+
   const before = async (input: ToolInput, outer: AbortSignal): Promise<HookAnswer> => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.min(timeoutMs, MOST_OF_TIMER_MS))])
     let [run, call]: [HostedRun | null, HostedCall | null] = [null, null]
@@ -45,7 +51,7 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     } catch (error) {
       if (run !== null && call !== null) await run.leave(call).catch(() => undefined)
       if (outer.aborted || !signal.aborted) return denied(`keepup could not record this call: ${messageOf(error)}`)
-      return denied(`no person has decided about this call within ${Math.round(timeoutMs / 1000)} s`)
+      return denied(late)
     }
   }
 
@@ -63,16 +69,20 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
   const permission = async (input: ToolInput, outer: AbortSignal): Promise<HookAnswer> => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.min(timeoutMs, MOST_OF_TIMER_MS))])
     const { tool_name: tool, tool_input: asked } = input
+    let run: HostedRun | null = null
     try {
-      const run = await sessions.runOfHook(input)
+      run = await sessions.runOfHook(input)
       const title = `Claude asks for permission to use ${tool}`
       const decision = await run.permission({ tool, title, input: asked as Json }, signal)
       if (decision === 'approved') return permitted({ behavior: 'allow' })
-      const call = await run.running(tool, asked as Json)
-      if (call !== null) await run.fail(call, 'a person refused the permission', 'PERMISSION_DENIED')
-      return permitted({ behavior: 'deny', message: 'a person refused it in keepup' })
+      if (decision === null) return refused('the run ended in keepup before a person decided')
+      await ended(run, input, 'a person refused the permission')
+      return refused('a person refused it in keepup')
     } catch (error) {
-      return permitted({ behavior: 'deny', message: `keepup has no decision: ${messageOf(error)}` })
+      if (run === null || !signal.aborted) return refused(`keepup has no decision: ${messageOf(error)}`)
+      const why = outer.aborted ? 'Claude Code did not wait for a person' : late
+      await ended(run, input, why).catch(() => undefined)
+      return refused(why)
     }
   }
 
@@ -119,5 +129,7 @@ const denied = (permissionDecisionReason: string): HookAnswer => ({
 const permitted = (decision: { behavior: 'allow' } | { behavior: 'deny'; message: string }): HookAnswer => ({
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
 })
+
+const refused = (message: string): HookAnswer => permitted({ behavior: 'deny', message })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -166,6 +166,33 @@ describe('the hooks', () => {
     await k.close()
   })
 
+  it('end a permission that nobody decides in time, with its call and its question', async () => {
+    const k = await open({ timeoutMs: 100 })
+    const write = (event: string) => hookInput(event, 'tu_1', 'Write', { file_path: 'a' })
+    await fire(k, 'PreToolUse', write('PreToolUse'))
+    const answer = await fire(k, 'PermissionRequest', write('PermissionRequest'))
+    expect(answer.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('no person has decided') },
+    })
+    expect(await Array.fromAsync(keepup.approvals())).toEqual([])
+    const record = await recordOf(await k.runOf({ projectKey: 'p', sessionId: 's' }))
+    expect(record.find(({ type }) => type === 'permission_decided')!.payload).toMatchObject({ decision: 'rejected' })
+    const end = record.find(({ type }) => type === 'tool_call_end')!
+    expect(end.payload.error).toMatchObject({ code: 'PERMISSION_DENIED' })
+    await k.close()
+  })
+
+  it('tell no refusal of a person when the run was cancelled', async () => {
+    const k = await open()
+    const asked = fire(k, 'PermissionRequest', hookInput('PermissionRequest', 'tu_1', 'Write', { file_path: 'a' }))
+    await expect.poll(async () => (await Array.fromAsync(keepup.approvals())).length).toBe(1)
+    await keepup.cancelRun({ id: await k.runOf({ projectKey: 'p', sessionId: 's' }), reason: 'wrong' })
+    expect((await asked).hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('the run ended') },
+    })
+    await k.close()
+  })
+
   it('leave a call unknown whose program ended before its outcome', async () => {
     const k = await open()
     await fire(k, 'PreToolUse', hookInput('PreToolUse', 'tu_1', 'Bash', { command: 'deploy' }))
