@@ -20,7 +20,8 @@ const MOST_OF_TIMER_MS = 2 ** 31 - 1
  * subject to Claude's own permissions.
  */
 export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
-  const calls = new Map<string, HostedCall>()
+  /** Begun calls without an outcome, by the id of Claude. */
+  const calls = new Map<string, { readonly call: HostedCall; readonly by: HookInputOf }>()
   const askedOf = ({ tool_use_id: id, tool_name: name, tool_input: input }: ToolInput) => ({
     id,
     name,
@@ -46,7 +47,7 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
         const why = begun.end.error?.message ?? 'this call was made before'
         return denied(why)
       }
-      calls.set(input.tool_use_id, call)
+      calls.set(input.tool_use_id, { call, by: input })
       return judged.at === 'allowed' && judged.by !== undefined ? allowed(`approved by ${judged.by} in keepup`) : {}
     } catch (error) {
       if (run !== null && call !== null) await run.leave(call).catch(() => undefined)
@@ -60,7 +61,7 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     end: (run: HostedRun, call: HostedCall) => Promise<void>,
   ): Promise<HookAnswer> => {
     const run = await sessions.runOfHook(input)
-    const call = calls.get(input.tool_use_id) ?? (await run.running(input.tool_name, input.tool_input as Json))
+    const call = calls.get(input.tool_use_id)?.call ?? (await run.running(input.tool_name, input.tool_input as Json))
     calls.delete(input.tool_use_id)
     if (call !== null) await end(run, call)
     return {}
@@ -85,6 +86,22 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
       return refused(why)
     }
   }
+
+  /** Claude tells no outcome of a call that its own permissions refuse, or that is interrupted. */
+  const stopped = async (input: HookInputOf, isOf: (by: HookInputOf) => boolean): Promise<HookAnswer> => {
+    for (const [id, { call, by }] of calls) {
+      if (by.session_id !== input.session_id || !isOf(by)) continue
+      calls.delete(id)
+      const run = await sessions.runOfHook(input)
+      await run.fail(
+        call,
+        'Claude gave no outcome: its own permissions refused the call, or it was interrupted',
+        'CANCELLED',
+      )
+    }
+    return {}
+  }
+  const ofSameAgent = (input: HookInputOf) => stopped(input, (by) => by.agent_id === input.agent_id)
 
   const status = async (input: HookInputOf, message: string): Promise<HookAnswer> => {
     await (await sessions.runOfHook(input)).report({ kind: 'Status', message })
@@ -113,8 +130,13 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     PermissionDenied: noting((input) =>
       after(input, (run, call) => run.fail(call, textIn(input, 'reason'), 'PERMISSION_DENIED')),
     ),
+    Stop: noting(ofSameAgent),
+    SubagentStop: noting(ofSameAgent),
     SessionStart: noting((input) => status(input, `the session begins: ${textIn(input, 'source')}`)),
-    SessionEnd: noting((input) => status(input, `the session ends: ${textIn(input, 'reason')}`)),
+    SessionEnd: noting(async (input) => {
+      await stopped(input, () => true)
+      return status(input, `the session ends: ${textIn(input, 'reason')}`)
+    }),
   }
 }
 

@@ -25,8 +25,8 @@ const PRICED = {
   price: { asOf: '2026-01-01', input: 1, output: 2, cacheRead: 0, cacheWrite: 0 },
 } as never
 
-type Rules = Partial<Omit<KeepUpForAiOptions, 'keepup' | 'data'>>
-const open = (more: Rules = {}) => keepupForAi({ run: 'order-42', ...more, keepup } as KeepUpForAiOptions)
+type Rules = Partial<Omit<Extract<KeepUpForAiOptions, { readonly keepup: KeepUp }>, 'keepup'>>
+const open = (more: Rules = {}) => keepupForAi({ run: 'order-42', by: 'ada', ...more, keepup })
 
 const input = jsonSchema<Record<string, unknown>>({ type: 'object' })
 const tools = () => ({
@@ -266,6 +266,32 @@ describe('a program of the AI SDK', () => {
     await k.fail('the program ended').catch(() => undefined)
     expect((await recordOf(k)).map(({ type }) => type)).not.toContain('cancel_requested')
     log.append = append
+  })
+
+  it('joins the pieces of each text before it hides secrets, also when texts alternate', async () => {
+    const secret = `ghp_${'aB3d'.repeat(9)}`
+    const k = await open()
+    const pieces = (id: string, delta: string) => ({ type: 'text-delta', id, delta }) as const
+    const parts = [
+      ...['a', 'b'].map((id) => ({ type: 'text-start', id }) as const),
+      ...[...secret].flatMap((letter) => [pieces('a', letter), pieces('b', letter)]),
+      ...['a', 'b'].map((id) => ({ type: 'text-end', id }) as const),
+    ]
+    const base = aiModel([{ text: 'x' }])
+    const doStream: typeof base.doStream = async (options) => {
+      const { stream } = await base.doStream(options)
+      const all = await Array.fromAsync(stream)
+      return { stream: ReadableStream.from([...parts, all.at(-1)!]) as typeof stream }
+    }
+    const model = wrapLanguageModel({ model: { ...base, doStream }, middleware: k.middleware })
+    const result = streamText({ model, prompt: 'go', providerOptions: { bedrock: { secretAccessKey: 'hunter22' } } })
+    await result.consumeStream()
+    const record = await recordOf(k)
+    const answer = record.find(({ type }) => type === 'model_outcome')!.payload.answer as { delta?: string }[]
+    const told = answer.flatMap(({ delta }) => delta ?? [])
+    expect(told).toEqual([expect.stringMatching(/^secret:ku_/), expect.stringMatching(/^secret:ku_/)])
+    expect(JSON.stringify(record)).not.toContain('hunter22')
+    await k.close()
   })
 
   it('records a failed model call and an aborted one, and calls again when it starts again', async () => {
