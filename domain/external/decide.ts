@@ -113,7 +113,7 @@ function leavePermission(d: ExternalDecisionBuilder, { permissions, tools }: Ext
   return true
 }
 
-/** Facts of a hosted run that only its present program may record: another one goes on with the run. */
+/** Facts of a hosted run that only its present program may record, because a later program continues the run. */
 const OF_PROGRAM: ReadonlySet<ExternalFact['kind']> = new Set(['permission', 'call_left', 'end'])
 
 function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalFact): void {

@@ -102,8 +102,8 @@ function tokensByModel({ modelUsage }: JsonObject): Tokens | null {
 }
 
 /**
- * The usage of the session. Claude reports the cost and the tokens by model as totals, which are 0 after a crash and begin
- * anew after `/clear`, so the larger total counts. Without tokens by model the tokens of the query are added.
+ * The usage of the session. Claude reports the cost and the tokens by model as totals, which are 0 after a crash and
+ * restart after `/clear`, so the larger total counts. Without tokens by model the tokens of the query are added.
  */
 function totalOf(before: ReportedUsage | null, now: ReportedUsage, totals: Tokens | null): ReportedUsage {
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : a + b)

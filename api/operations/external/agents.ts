@@ -57,7 +57,7 @@ export interface AgentsHost {
   price(model: string): Price | null
   /** Runs that programs report over OTLP. */
   readonly reports: ReportedRuns
-  /** The log of the agents' runs. It hides secrets, and what the secret patterns of `policy` find. */
+  /** The log of the agents' runs. It hides secrets and matches of the secret patterns of `policy`. */
   log(policy?: Policy): Promise<{
     readonly log: StreamExternalLog
     hide(text: string): string

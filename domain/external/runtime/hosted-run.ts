@@ -81,7 +81,7 @@ const LOOK_MS = 1_000
 
 const utf8 = new TextDecoder()
 
-/** The record of a result that JSON cannot store, for example one that contains itself. */
+/** Recorded in place of a result that JSON cannot store, for example a cyclic object. */
 const NO_JSON = 'The result of this call is not in the record, because it has no JSON form. The call has happened.'
 
 /** Codes of calls that never began. */
