@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { checkPattern } from '../../domain/agent/rules/admission.ts'
 import { Policy } from '../../domain/calls/policy-schema.ts'
 import { Effect } from '../../domain/calls/tools/tool-spec.ts'
 import type { HostedKind } from '../../domain/external/hosted/state.ts'
@@ -39,6 +40,7 @@ export async function hostRun(s: Services, asked: HostRun, { by, options }: Call
   mustWrite(s)
   const { kind, scope = '', name, prompt, extensions, rules = {} } = asked
   const { policy, effects = {} } = parsed(HostRules, rules)
+  for (const source of policy?.secretPatterns ?? []) checkPattern(source)
   return externalAgents(s).host({
     ...{ kind, agentId: hostedRunId(kind, scope, name), prompt, effects },
     ...(extensions !== undefined && { extensions }),

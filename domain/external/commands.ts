@@ -77,7 +77,7 @@ export type ExternalFact =
    * starts.
    */
   | { readonly kind: 'calls_go_on'; readonly paused?: boolean }
-  /** The agent no longer waits for this call. */
+  /** The agent no longer waits for this call, or for the decision about this permission. */
   | { readonly kind: 'call_left'; readonly toolCallId: string }
   /** The outcome of an attempt, as for keepup agents. */
   | ToolOutcome

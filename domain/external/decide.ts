@@ -102,8 +102,23 @@ function permit(
   d.emit('permission_decided', { toolCallId, requestHash: argumentsHash, decision, decided, ...said })
 }
 
+/** Rejects a permission for whose decision the agent no longer waits. False: no such permission is open. */
+function leavePermission(d: ExternalDecisionBuilder, { permissions, tools }: ExternalState, id: string): boolean {
+  const asked = permissions.last.find(({ toolCallId, decision }) => toolCallId === id && decision === null)
+  if (asked === undefined) return false
+  const hash = tools === undefined ? null : policyHash(tools.spec.policy)
+  const body = { toolCallId: id, requestHash: asked.argumentsHash, decision: 'rejected' } as const
+  const decided = { method: 'policy', rule: 'unanswered', policyHash: hash } as const
+  d.emit('permission_decided', { ...body, decided, reason: 'the agent did not wait any longer' }, { actor: RUNTIME })
+  return true
+}
+
+/** Facts of a hosted run that only its present program may record, because a later program continues the run. */
+const OF_PROGRAM: ReadonlySet<ExternalFact['kind']> = new Set(['permission', 'call_left', 'end'])
+
 function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalFact): void {
   const running = state.stage.at === 'running'
+  if (OF_PROGRAM.has(fact.kind) && state.hosted !== undefined && !d.drives) return
   switch (fact.kind) {
     case 'claim': {
       if (isRunOver(state) || state.driver?.id === fact.driverId) return
@@ -140,9 +155,11 @@ function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalF
       if (running && body.toolCallId === nextAskId(state)) d.emit('permission_requested', body)
       return
     }
+    case 'call_left':
+      if (running && leavePermission(d, state, fact.toolCallId)) return
+      return decideCalls(d, state, fact)
     case 'call':
     case 'calls_go_on':
-    case 'call_left':
     case 'tool_succeeded':
     case 'tool_failed':
     case 'tool_in_doubt':

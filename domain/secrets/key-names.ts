@@ -14,6 +14,9 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'apikey',
   'authorization',
   'privatekey',
+  'accesskeyid',
+  'secretaccesskey',
+  'sessiontoken',
   'cookie',
   'setcookie',
 ])

@@ -11,8 +11,8 @@ import {
   type SDKMessage,
 } from '@anthropic-ai/claude-agent-sdk'
 import { expect, onTestFinished, test } from 'vitest'
-import { openKeepUp } from '../../api/index.ts'
-import { type KeepUpForClaudeOptions, keepupForClaude } from '../../api/library/claude-kit.ts'
+import { type KeepUp, openKeepUp } from '../../api/index.ts'
+import { type KeepUpForClaude, type KeepUpForClaudeOptions, keepupForClaude } from '../../api/library/claude-kit.ts'
 import { ANSWER, NOTE, prompt, type Reply, standIn } from '../agents/real/stand-in.ts'
 import { anthropic } from '../agents/real/wires.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -37,14 +37,15 @@ async function surroundings() {
   return { folder, cwd: workspace, model, envOf, env: envOf('one') }
 }
 
-async function place(more: Partial<Omit<KeepUpForClaudeOptions, 'keepup' | 'data'>> = {}) {
+type Rules = Partial<Omit<Extract<KeepUpForClaudeOptions, { readonly keepup: KeepUp }>, 'keepup'>>
+
+async function place(more: Rules = {}) {
   const { folder, cwd: workspace, model, envOf } = await surroundings()
   const keepup = await openKeepUp({ data: join(folder, 'data'), by: 'ada' })
   onTestFinished(() => keepup.close())
-  const open = () => keepupForClaude({ ...more, keepup } as KeepUpForClaudeOptions)
+  const open = () => keepupForClaude({ ...more, keepup })
   const options = (k: Awaited<ReturnType<typeof open>>, machine: string): Options => ({
-    // The types of the SDK accept what this adapter gives.
-    ...{ sessionStore: k.sessionStore, hooks: k.hooks as Options['hooks'] & object },
+    ...{ sessionStore: k.sessionStore, hooks: hooksOf(k) },
     ...{ cwd: workspace, model: 'claude-sonnet-4-5', settingSources: [], maxTurns: 3 },
     env: envOf(machine),
   })
@@ -62,6 +63,9 @@ async function place(more: Partial<Omit<KeepUpForClaudeOptions, 'keepup' | 'data
   const recordOf = async (id: string) => (await keepup.listRunEvents({ id, limit: 500 })).events
   return { keepup, open, run, workspace, recordOf, model }
 }
+
+/** The types of the SDK accept what this adapter gives. */
+const hooksOf = ({ hooks }: KeepUpForClaude): NonNullable<Options['hooks']> => hooks
 
 const idOf = (messages: readonly SDKMessage[]): string => messages.find(({ type }) => type === 'result')!.session_id!
 const resultOf = (messages: readonly SDKMessage[]) => messages.find(({ type }) => type === 'result')

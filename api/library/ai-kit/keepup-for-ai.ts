@@ -20,7 +20,7 @@ interface AiRun extends HostRules {
 /** The data folder and its settings, or an open one, which stays open. */
 export type KeepUpForAiOptions = AiRun &
   (
-    | ({ readonly keepup: KeepUp } & { readonly [K in keyof KeepUpOptions]?: never })
+    | ({ readonly keepup: KeepUp } & { readonly [K in keyof Omit<KeepUpOptions, 'by'>]?: never })
     | ({ readonly keepup?: never } & Omit<KeepUpOptions, 'by' | 'tools'>)
   )
 

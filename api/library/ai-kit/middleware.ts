@@ -135,15 +135,36 @@ function recorded(
   })
 }
 
-/** Takes a part of the answer. Pieces of one text become one part. */
+/**
+ * Takes a part of the answer. Pieces of one text become one part, so that no secret is in two of them. What a provider
+ * adds to a piece stays after it.
+ */
 function keep(parts: Part[], part: Part): void {
   if (part.type === 'raw' || part.type === 'ping') return
-  const last = parts.at(-1)
-  const isPiece = part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta'
-  if (isPiece && last?.type === part.type && last.id === part.id && part.providerMetadata === undefined)
-    parts[parts.length - 1] = { ...last, delta: last.delta + part.delta }
-  else parts.push(part)
+  if (!isPiece(part)) {
+    parts.push(part)
+    return
+  }
+  const start = parts.findLastIndex((one) => one.type === STARTS[part.type] && one.id === part.id)
+  const isOfText = (one: Part, index: number) =>
+    index > start && one.type === part.type && one.id === part.id && one.providerMetadata === undefined
+  const at = parts.findIndex(isOfText)
+  const text = parts[at]
+  if (text === undefined || !isPiece(text)) {
+    parts.push(part)
+    return
+  }
+  parts[at] = { ...text, delta: text.delta + part.delta }
+  if (part.providerMetadata !== undefined) parts.push({ ...part, delta: '' })
 }
+
+const STARTS = {
+  'text-delta': 'text-start',
+  'reasoning-delta': 'reasoning-start',
+  'tool-input-delta': 'tool-input-start',
+} as const
+
+const isPiece = (part: Part): part is Extract<Part, { type: keyof typeof STARTS }> => Object.hasOwn(STARTS, part.type)
 
 function finished(parts: readonly Part[], usage: Generated['usage']): Answered {
   const text = parts.flatMap((part) => (part.type === 'text-delta' ? [part.delta] : [])).join('')

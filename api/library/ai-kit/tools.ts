@@ -51,7 +51,7 @@ function executing(run: HostedRun, toolName: string, execute: Execute): Execute 
         await failed(run, call, error)
         throw error
       }
-      await run.succeed(call, toTagged(last))
+      await run.succeed(call, last, toTagged)
     } as unknown as Execute
   return (async (input: unknown, options: Options) => {
     const { call, end } = await begin(input, options)
@@ -69,7 +69,7 @@ async function performed(run: HostedRun, call: HostedCall, work: () => Promise<u
     await failed(run, call, error)
     throw error
   }
-  await run.succeed(call, toTagged(output))
+  await run.succeed(call, output, toTagged)
   return output
 }
 

@@ -20,12 +20,19 @@ const MOST_OF_TIMER_MS = 2 ** 31 - 1
  * subject to Claude's own permissions.
  */
 export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
-  const calls = new Map<string, HostedCall>()
+  /** Begun calls without an outcome, by the id of Claude. */
+  const calls = new Map<string, { readonly call: HostedCall; readonly by: HookInputOf }>()
   const askedOf = ({ tool_use_id: id, tool_name: name, tool_input: input }: ToolInput) => ({
     id,
     name,
     input: input as Json,
   })
+
+  const late = `no person has decided about this call within ${Math.round(timeoutMs / 1000)} s`
+  const ended = async (run: HostedRun, { tool_name: tool, tool_input: input }: ToolInput, why: string) => {
+    const call = await run.running(tool, input as Json)
+    if (call !== null) await run.fail(call, why, 'PERMISSION_DENIED')
+  }
 
   const before = async (input: ToolInput, outer: AbortSignal): Promise<HookAnswer> => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.min(timeoutMs, MOST_OF_TIMER_MS))])
@@ -40,12 +47,12 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
         const why = begun.end.error?.message ?? 'this call was made before'
         return denied(why)
       }
-      calls.set(input.tool_use_id, call)
+      calls.set(input.tool_use_id, { call, by: input })
       return judged.at === 'allowed' && judged.by !== undefined ? allowed(`approved by ${judged.by} in keepup`) : {}
     } catch (error) {
       if (run !== null && call !== null) await run.leave(call).catch(() => undefined)
       if (outer.aborted || !signal.aborted) return denied(`keepup could not record this call: ${messageOf(error)}`)
-      return denied(`no person has decided about this call within ${Math.round(timeoutMs / 1000)} s`)
+      return denied(late)
     }
   }
 
@@ -54,7 +61,7 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     end: (run: HostedRun, call: HostedCall) => Promise<void>,
   ): Promise<HookAnswer> => {
     const run = await sessions.runOfHook(input)
-    const call = calls.get(input.tool_use_id) ?? (await run.running(input.tool_name, input.tool_input as Json))
+    const call = calls.get(input.tool_use_id)?.call ?? (await run.running(input.tool_name, input.tool_input as Json))
     calls.delete(input.tool_use_id)
     if (call !== null) await end(run, call)
     return {}
@@ -63,18 +70,38 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
   const permission = async (input: ToolInput, outer: AbortSignal): Promise<HookAnswer> => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(Math.min(timeoutMs, MOST_OF_TIMER_MS))])
     const { tool_name: tool, tool_input: asked } = input
+    let run: HostedRun | null = null
     try {
-      const run = await sessions.runOfHook(input)
+      run = await sessions.runOfHook(input)
       const title = `Claude asks for permission to use ${tool}`
       const decision = await run.permission({ tool, title, input: asked as Json }, signal)
       if (decision === 'approved') return permitted({ behavior: 'allow' })
-      const call = await run.running(tool, asked as Json)
-      if (call !== null) await run.fail(call, 'a person refused the permission', 'PERMISSION_DENIED')
-      return permitted({ behavior: 'deny', message: 'a person refused it in keepup' })
+      if (decision === null) return refused('the run ended in keepup before a person decided')
+      await ended(run, input, 'a person refused the permission')
+      return refused('a person refused it in keepup')
     } catch (error) {
-      return permitted({ behavior: 'deny', message: `keepup has no decision: ${messageOf(error)}` })
+      if (run === null || !signal.aborted) return refused(`keepup has no decision: ${messageOf(error)}`)
+      const why = outer.aborted ? 'Claude Code did not wait for a person' : late
+      await ended(run, input, why).catch(() => undefined)
+      return refused(why)
     }
   }
+
+  /** Claude tells no outcome of a call that its own permissions refuse, or that is interrupted. */
+  const stopped = async (input: HookInputOf, isOf: (by: HookInputOf) => boolean): Promise<HookAnswer> => {
+    for (const [id, { call, by }] of calls) {
+      if (by.session_id !== input.session_id || !isOf(by)) continue
+      calls.delete(id)
+      const run = await sessions.runOfHook(input)
+      await run.fail(
+        call,
+        'Claude gave no outcome: its own permissions refused the call, or it was interrupted',
+        'CANCELLED',
+      )
+    }
+    return {}
+  }
+  const ofSameAgent = (input: HookInputOf) => stopped(input, (by) => by.agent_id === input.agent_id)
 
   const status = async (input: HookInputOf, message: string): Promise<HookAnswer> => {
     await (await sessions.runOfHook(input)).report({ kind: 'Status', message })
@@ -103,8 +130,13 @@ export function hooksOf(sessions: Sessions, timeoutMs: number): Hooks {
     PermissionDenied: noting((input) =>
       after(input, (run, call) => run.fail(call, textIn(input, 'reason'), 'PERMISSION_DENIED')),
     ),
+    Stop: noting(ofSameAgent),
+    SubagentStop: noting(ofSameAgent),
     SessionStart: noting((input) => status(input, `the session begins: ${textIn(input, 'source')}`)),
-    SessionEnd: noting((input) => status(input, `the session ends: ${textIn(input, 'reason')}`)),
+    SessionEnd: noting(async (input) => {
+      await stopped(input, () => true)
+      return status(input, `the session ends: ${textIn(input, 'reason')}`)
+    }),
   }
 }
 
@@ -119,5 +151,7 @@ const denied = (permissionDecisionReason: string): HookAnswer => ({
 const permitted = (decision: { behavior: 'allow' } | { behavior: 'deny'; message: string }): HookAnswer => ({
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
 })
+
+const refused = (message: string): HookAnswer => permitted({ behavior: 'deny', message })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

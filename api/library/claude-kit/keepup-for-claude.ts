@@ -1,6 +1,6 @@
 import { claudeUsage } from '../../../adapters/agents/cli/claude-code.ts'
-import type { ReportedUsage } from '../../../domain/external/usage.ts'
-import type { JsonObject } from '../../../domain/log/json.ts'
+import { type ReportedUsage, reportedTokens } from '../../../domain/external/usage.ts'
+import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import type { HostRules } from '../host-run.ts'
 import type { KeepUp } from '../keepup.ts'
 import { type KeepUpOptions, openKeepUp } from '../open-keepup.ts'
@@ -18,7 +18,7 @@ interface ClaudeRules extends HostRules {
 /** The data folder and its settings, or an open one, which stays open. */
 export type KeepUpForClaudeOptions = ClaudeRules &
   (
-    | ({ readonly keepup: KeepUp } & { readonly [K in keyof KeepUpOptions]?: never })
+    | ({ readonly keepup: KeepUp } & { readonly [K in keyof Omit<KeepUpOptions, 'by'>]?: never })
     | ({ readonly keepup?: never } & Omit<KeepUpOptions, 'by' | 'tools'>)
   )
 
@@ -79,21 +79,43 @@ async function* observed<Message>(sessions: Sessions, messages: AsyncIterable<Me
     }
     if (line.type === 'result') {
       const run = await sessions.runOfSession(sessionId)
-      await run?.usage(sumOf(run.state.usage, claudeUsage(line, model)))
+      await run?.usage(totalOf(run.state.usage, claudeUsage(line, model), tokensByModel(line)))
     }
     yield message
   }
 }
 
-/** Claude reports the tokens of one query, and the cost of the whole session. */
-function sumOf(before: ReportedUsage | null, now: ReportedUsage): ReportedUsage {
-  if (before === null) return now
+type Tokens = Pick<ReportedUsage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>
+
+/**
+ * The tokens of the session so far, also of subagents. Null: the result names no model, as after a crash.
+ */
+function tokensByModel({ modelUsage }: JsonObject): Tokens | null {
+  const models = Object.values((modelUsage ?? {}) as Record<string, Record<string, Json>>)
+  if (models.length === 0) return null
+  const sum = (...names: string[]) =>
+    models.reduce((all, model) => all + names.reduce((some, name) => some + reportedTokens(model[name]), 0), 0)
+  return {
+    inputTokens: sum('inputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'),
+    cachedInputTokens: sum('cacheReadInputTokens'),
+    outputTokens: sum('outputTokens'),
+  }
+}
+
+/**
+ * The usage of the session. Claude reports the cost and the tokens by model as totals, which are 0 after a crash and
+ * restart after `/clear`, so the larger total counts. Without tokens by model the tokens of the query are added.
+ */
+function totalOf(before: ReportedUsage | null, now: ReportedUsage, totals: Tokens | null): ReportedUsage {
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : a + b)
+  const larger = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b))
+  const counted = (name: keyof Tokens) =>
+    totals === null ? sum(before?.[name] ?? null, now[name]) : larger(before?.[name] ?? null, totals[name])
   return {
     ...now,
-    inputTokens: sum(before.inputTokens, now.inputTokens),
-    cachedInputTokens: sum(before.cachedInputTokens, now.cachedInputTokens),
-    outputTokens: sum(before.outputTokens, now.outputTokens),
-    cost: now.cost ?? before.cost,
+    inputTokens: counted('inputTokens'),
+    cachedInputTokens: counted('cachedInputTokens'),
+    outputTokens: counted('outputTokens'),
+    cost: (before?.cost?.nanoDollars ?? -1) > (now.cost?.nanoDollars ?? -1) ? before!.cost : now.cost,
   }
 }

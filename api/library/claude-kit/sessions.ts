@@ -63,8 +63,9 @@ export class Sessions implements SessionStore {
   async runOfSession(sessionId: string): Promise<HostedRun | null> {
     const projectKey = this.#projects.get(sessionId)
     if (projectKey !== undefined) return this.run({ projectKey, sessionId })
-    for (const run of this.#runs.values()) if ((await run).sessionId === sessionId) return run
-    return null
+    const runs = await Promise.allSettled(this.#runs.values())
+    const found = runs.find((run) => run.status === 'fulfilled' && run.value.sessionId === sessionId)
+    return found?.status === 'fulfilled' ? found.value : null
   }
 
   append = async ({ projectKey, sessionId, subpath }: SessionKey, entries: SessionStoreEntry[]): Promise<void> => {

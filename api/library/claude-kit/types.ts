@@ -35,6 +35,8 @@ export interface HookInputOf {
   readonly session_id: string
   readonly transcript_path: string
   readonly cwd: string
+  /** The subagent whose hook this is. Absent: the main one. */
+  readonly agent_id?: string
 }
 
 export type HookAnswer = {
@@ -69,6 +71,8 @@ export type HookEventName =
   | 'PostToolUseFailure'
   | 'PermissionRequest'
   | 'PermissionDenied'
+  | 'Stop'
+  | 'SubagentStop'
   | 'SessionStart'
   | 'SessionEnd'
 

@@ -1,3 +1,4 @@
+import type { Policy } from '../../../domain/calls/policy-schema.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import type { RecordedRequest } from '../../../domain/external/events.ts'
 import type { Hosting } from '../../../domain/external/hosted/events.ts'
@@ -56,11 +57,11 @@ export interface AgentsHost {
   price(model: string): Price | null
   /** Runs that programs report over OTLP. */
   readonly reports: ReportedRuns
-  /** The log of the agents' runs. It hides secrets in a person's text. */
-  log(): Promise<{
+  /** The log of the agents' runs. It hides secrets and matches of the secret patterns of `policy`. */
+  log(policy?: Policy): Promise<{
     readonly log: StreamExternalLog
     hide(text: string): string
-    /** Redacts a value for recording. On return, the references are stored. */
+    /** Redacts a value for recording, also inside strings that are JSON. On return, the references are stored. */
     hideValue(value: Json): Promise<Json>
   }>
   /** Records the end of runs that an earlier process of this data folder left unfinished. Returns their number. */
@@ -135,7 +136,8 @@ export class Agents implements ExternalRuns, DelegatedRuns {
 
   /** Starts a run that this program hosts, or continues it. Rejects with `RUN_EXISTS` if another kind of agent has the run. */
   async host({ kind, agentId, prompt, extensions, by, policy, effects }: HostRequest): Promise<HostedRun> {
-    const { log, hideValue } = await this.#host.log()
+    const recorded = await (await this.#host.log()).log.state(agentId)
+    const { log, hideValue } = await this.#host.log(recorded?.tools?.spec.policy ?? policy)
     const asked = { prompt, ...(extensions !== undefined && { extensions }) }
     const request = (await hideValue(asked as Json)) as unknown as RecordedRequest
     const start = { kind: 'start', backend: kind, request, capabilities: [], hosting: { policy, effects } } as const
@@ -204,11 +206,16 @@ export class Agents implements ExternalRuns, DelegatedRuns {
       () => work.resolve(),
       () => work.resolve(),
     )
-    this.#runs.set(handle.agentId, handle)
-    const forget = () => void this.#runs.delete(handle.agentId)
+    const earlier = this.#runs.get(agentId)
+    this.#runs.set(agentId, handle)
+    const forget = () => {
+      if (this.#runs.get(agentId) === handle) this.#runs.delete(agentId)
+    }
     handle.completion.then(forget, forget)
+    // A program has opened its run again, and the log takes no more facts from the earlier handle.
+    await earlier?.[Symbol.asyncDispose]()
     // The process began to close while the start was recorded.
-    if (this.#closing) handle.cancel()
+    if (this.#closing) void handle[Symbol.asyncDispose]()
     return handle
   }
 

@@ -88,11 +88,11 @@ export function agentRuns(
     clock: ports.clock,
     newId: () => runIdOf(ports.clock.now(), ports.random.bytes(8)),
     ...(lease !== undefined && { lease }),
-    async log() {
-      const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
+    async log(policy = PLAIN.policy) {
+      const { secrets } = await openBoundary(host.vault, host.knownSecrets, { ...PLAIN, policy })
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       const hideValue = async (value: Json) => {
-        const hidden = secrets.json(value)
+        const hidden = secrets.result(value)
         await secrets.keep()
         return hidden
       }

@@ -141,7 +141,8 @@ function checkTools({ tools }: AgentSpec): void {
   }
 }
 
-function checkPattern(source: string): void {
+/** Throws CommandRejected SPEC_REFUSED for the source of a secret pattern that cannot be used. */
+export function checkPattern(source: string): void {
   try {
     compilePattern(source)
   } catch (error) {

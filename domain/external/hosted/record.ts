@@ -57,8 +57,7 @@ export class HostedRecord {
         if (!erased) this.noteEntries(event.body.subpath, event.body.entries as readonly object[])
         return
       case 'transcript_deleted':
-        if (event.body.subpath === undefined) this.#entries.clear()
-        else this.#entries.delete(event.body.subpath)
+        this.forgetEntries(event.body.subpath)
         return
       default:
     }
@@ -101,6 +100,12 @@ export class HostedRecord {
 
   hasEntry(subpath: string | undefined, uuid: string): boolean {
     return this.#entries.get(subpath ?? '')?.has(uuid) === true
+  }
+
+  /** Undefined: the entries of all transcripts. */
+  forgetEntries(subpath: string | undefined): void {
+    if (subpath === undefined) this.#entries.clear()
+    else this.#entries.delete(subpath)
   }
 
   noteEntries(subpath: string | undefined, entries: readonly object[]): void {

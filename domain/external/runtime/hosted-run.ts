@@ -81,6 +81,9 @@ const LOOK_MS = 1_000
 
 const utf8 = new TextDecoder()
 
+/** Recorded in place of a result that JSON cannot store, for example a cyclic object. */
+const NO_JSON = 'The result of this call is not in the record, because it has no JSON form. The call has happened.'
+
 /** Codes of calls that never began. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...(['APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'PERMISSION_DENIED', 'INVALID_ARGUMENTS', 'CANCELLED'] as const),
@@ -98,6 +101,8 @@ export class HostedRun extends RunHandle {
   readonly #abort = new AbortController()
   /** Serialises requests, because each gets its number when it is recorded. */
   readonly #asking = new Mutex()
+  /** Model calls that another process has ended: their outcomes are not recorded. */
+  readonly #lost = new Set<number>()
   /** Calls that the program has asked about and not begun, by key. */
   readonly #held = new Map<string, HostedCall>()
   readonly #stopListening: () => void
@@ -195,6 +200,8 @@ export class HostedRun extends RunHandle {
           const shown = text === undefined || text === '' ? {} : { text: boundFinalText(String(await hide(text))) }
           const served = { ...(answering !== '' && { model: answering }), ...(usage !== undefined && { usage }) }
           await this.#append([{ ...about, outcome: 'answered', answer, ...shown, ...served, ...spent }])
+          // Nothing may act on an answer that is not recorded.
+          if (this.#lost.has(call)) throw this.#over()
         },
       }
     })
@@ -266,9 +273,30 @@ export class HostedRun extends RunHandle {
     })
   }
 
-  async succeed(call: HostedCall, output: unknown): Promise<void> {
-    const content = await this.#options.hide(jsonOf(output ?? null))
-    await this.#finish(call, (about) => ({ kind: 'tool_succeeded', ...about, result: { content } }))
+  /**
+   * Records the result of a call. `write` gives its JSON form; a result without one is recorded as a marker, because its
+   * effect has happened. Rejects if the call has another end in the record, because the program no longer has the run.
+   */
+  async succeed(call: HostedCall, output: unknown, write: (output: unknown) => unknown = (one) => one): Promise<void> {
+    const content = await this.#resultOf(() => jsonOf(write(output) ?? null))
+    const end = await this.#finish(call, (about) => ({ kind: 'tool_succeeded', ...about, result: { content } }))
+    if (end?.success !== true) throw this.#over()
+  }
+
+  async #resultOf(written: () => Json): Promise<Json> {
+    let result: Json
+    try {
+      result = written()
+    } catch {
+      return NO_JSON
+    }
+    try {
+      return await this.#options.hide(result)
+    } catch (error) {
+      // It is nested too deep.
+      if (error instanceof ToolError) return NO_JSON
+      throw error
+    }
   }
 
   async fail(call: HostedCall, error: unknown, code = 'EXECUTION_FAILED'): Promise<void> {
@@ -283,7 +311,7 @@ export class HostedRun extends RunHandle {
     await this.#append([{ kind: 'call_left', toolCallId: id }])
   }
 
-  /** Asks a person for a permission. Null: the run ended first. */
+  /** Asks a person for a permission. Null: the run ended first. If `signal` aborts, records a rejection and rejects. */
   async permission(
     asked: { tool: string; title: string; input: Json },
     signal: AbortSignal,
@@ -295,13 +323,23 @@ export class HostedRun extends RunHandle {
       this.#mustGoOn()
       const next = nextAskId(this.state)
       await this.#append([{ kind: 'permission', toolCallId: next, ...body }])
+      if (nextAskId(this.state) === next || this.#options.log.lost) throw this.#over()
       return next
     })
+    let left = false
     for (;;) {
       const decision = this.state.permissions.last.find(({ toolCallId }) => toolCallId === id)?.decision
+      // A person's approval in the last moment counts.
+      if (left && decision !== 'approved') throw signal.reason
       if (decision !== null && decision !== undefined) return decision
       if (decision === undefined || this.#abort.signal.aborted || this.#released) return null
-      await this.#moved(LOOK_MS, signal)
+      if (signal.aborted) {
+        await this.#append([{ kind: 'call_left', toolCallId: id }])
+        left = true
+      } else
+        await this.#moved(LOOK_MS, signal).catch((error) => {
+          if (!signal.aborted) throw error
+        })
     }
   }
 
@@ -362,7 +400,9 @@ export class HostedRun extends RunHandle {
   }
 
   async deleted(subpath: string | undefined): Promise<void> {
-    await this.#append([{ kind: 'transcript_deleted', ...(subpath !== undefined && { subpath }) }])
+    await this.#asking.run(() =>
+      this.#append([{ kind: 'transcript_deleted', ...(subpath !== undefined && { subpath }) }]),
+    )
   }
 
   /**
@@ -376,17 +416,21 @@ export class HostedRun extends RunHandle {
     const finalText = text === null ? null : boundFinalText(String(await this.#options.hide(text)))
     const exit = { code: success ? 0 : 1, signal: null }
     await this.#append([{ kind: 'end', outcome: { outcome: 'exited', exit, success, finalText } }])
+    if (!isRunOver(this.state)) throw this.#over()
   }
 
   async #finish(
     { id }: HostedCall,
     factOf: (about: { toolCallId: string; toolName: string; attempt: number; durationMs: number }) => Fact,
-  ): Promise<void> {
+  ): Promise<CallEnd | undefined> {
     const call = this.state.tools?.open.find((one) => one.id === id)
-    if (call === undefined) return
-    const durationMs = Math.max(0, this.#options.clock.now() - call.startedAt)
-    await this.#append([factOf({ toolCallId: id, toolName: call.toolName, attempt: call.attempt, durationMs })])
+    if (call !== undefined) {
+      const durationMs = Math.max(0, this.#options.clock.now() - call.startedAt)
+      await this.#append([factOf({ toolCallId: id, toolName: call.toolName, attempt: call.attempt, durationMs })])
+    }
+    const end = this.#record.endOf(id)
     this.#record.forget(id)
+    return end
   }
 
   get #salt(): string {
@@ -460,11 +504,18 @@ export class HostedRun extends RunHandle {
     return String(await this.#options.hide(message.toWellFormed())) || 'no message'
   }
 
-  /** Ends and approvals that others record: a decision, an expiry, a refusal. */
+  /** Ends, approvals and deletions that others record too: a decision, an expiry, a refusal. */
   #hear(events: readonly SealedEvent[]): void {
     for (const { header, body } of events) {
+      if (body === null) continue
+      if (header.type === 'transcript_deleted')
+        this.#record.forgetEntries((bodyOf(body) as { subpath?: string }).subpath)
+      if (header.type === 'model_outcome') {
+        const { call, outcome } = bodyOf(body) as { call: number; outcome: string }
+        if (outcome === 'lost') this.#lost.add(call)
+      }
       const id = header.toolCallId
-      if (id === undefined || body === null) continue
+      if (id === undefined) continue
       if (header.type === 'tool_call_end') this.#record.ended(id, bodyOf(body) as CallEnd)
       if (header.type === 'approval_decided')
         this.#record.approved(id, { ...(bodyOf(body) as Approval), by: header.actor.id })

@@ -25,8 +25,8 @@ const PRICED = {
   price: { asOf: '2026-01-01', input: 1, output: 2, cacheRead: 0, cacheWrite: 0 },
 } as never
 
-type Rules = Partial<Omit<KeepUpForAiOptions, 'keepup' | 'data'>>
-const open = (more: Rules = {}) => keepupForAi({ run: 'order-42', ...more, keepup } as KeepUpForAiOptions)
+type Rules = Partial<Omit<Extract<KeepUpForAiOptions, { readonly keepup: KeepUp }>, 'keepup'>>
+const open = (more: Rules = {}) => keepupForAi({ run: 'order-42', by: 'ada', ...more, keepup })
 
 const input = jsonSchema<Record<string, unknown>>({ type: 'object' })
 const tools = () => ({
@@ -198,6 +198,99 @@ describe('a program of the AI SDK', () => {
     expect(models).toEqual([0, 1])
     const k = await open()
     expect(JSON.stringify(await recordOf(k))).not.toContain(secret)
+    await k.close()
+  })
+
+  it('hides what the secret patterns of the run find, also when it continues without them', async () => {
+    const script: AiStep[] = [{ tool: 'show', input: { code: 'AB-1234' } }, { text: 'AB-5678' }]
+    const show = tool({ inputSchema: input, execute: async () => 'AB-9012' })
+    for (const rules of [{ policy: { secretPatterns: ['AB-[0-9]{4}'] } }, {}]) {
+      const k = await open(rules)
+      await generateText({ ...asked(k, script), prompt: `go ${rules.policy === undefined}`, tools: k.tools({ show }) })
+      await k.close()
+    }
+    const k = await open()
+    expect(JSON.stringify(await recordOf(k))).not.toMatch(/AB-[0-9]{4}/)
+    await k.close()
+    await expect(open({ run: 'other', policy: { secretPatterns: ['('] } })).rejects.toThrow('secretPatterns')
+  })
+
+  it('hides secrets in texts that are JSON, as in the input of a tool call', async () => {
+    const k = await open()
+    const show = tool({ inputSchema: input, execute: async () => JSON.stringify({ token: 'hunter3' }) })
+    const script: AiStep[] = [{ tool: 'show', input: { password: 'hunter2' } }, { text: 'done' }]
+    await generateText({ ...asked(k, script), tools: k.tools({ show }) })
+    expect(JSON.stringify(await recordOf(k))).not.toMatch(/hunter[23]/)
+    await k.close()
+  })
+
+  it('gives a result that JSON cannot store to the model once, and does not repeat its effect', async () => {
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    let deep: unknown = 'end'
+    for (let level = 0; level < 1_100; level++) deep = [deep]
+    let made = 0
+    const results = [circle, deep]
+    const call = (of: KeepUpForAi, n: number) => {
+      const show = tool({ inputSchema: input, execute: async () => results[made++] })
+      const options = { toolCallId: `call-${n}`, messages: [], context: undefined } as never
+      return of.tools({ show }).show.execute!({ n }, options)
+    }
+    const first = await open()
+    for (const [n, result] of results.entries()) expect(await call(first, n)).toBe(result)
+    await first.close()
+    const second = await open()
+    for (const n of results.keys()) expect(await call(second, n)).toMatch('The call has happened')
+    expect(made).toBe(2)
+    await second.close()
+  })
+
+  it('takes the run from an earlier opening in the same process', async () => {
+    const [first, second] = [await open(), await open()]
+    await expect(first.finish('late')).rejects.toThrow()
+    await first.close()
+    // Its cancel still arrives at the program.
+    await keepup.cancelRun({ id: second.runId, reason: 'wrong order' })
+    await expect.poll(() => second.signal.aborted).toBe(true)
+    await second.close()
+  })
+
+  it('stays open when the process ends while the run begins', async () => {
+    const { log, agents } = keepup.services
+    const append = log.append.bind(log)
+    log.append = (...batch) => {
+      void agents!.close()
+      return append(...batch)
+    }
+    const k = await open()
+    await k.fail('the program ended').catch(() => undefined)
+    expect((await recordOf(k)).map(({ type }) => type)).not.toContain('cancel_requested')
+    log.append = append
+  })
+
+  it('joins the pieces of each text before it hides secrets, also when texts alternate', async () => {
+    const secret = `ghp_${'aB3d'.repeat(9)}`
+    const k = await open()
+    const pieces = (id: string, delta: string) => ({ type: 'text-delta', id, delta }) as const
+    const parts = [
+      ...['a', 'b'].map((id) => ({ type: 'text-start', id }) as const),
+      ...[...secret].flatMap((letter) => [pieces('a', letter), pieces('b', letter)]),
+      ...['a', 'b'].map((id) => ({ type: 'text-end', id }) as const),
+    ]
+    const base = aiModel([{ text: 'x' }])
+    const doStream: typeof base.doStream = async (options) => {
+      const { stream } = await base.doStream(options)
+      const all = await Array.fromAsync(stream)
+      return { stream: ReadableStream.from([...parts, all.at(-1)!]) as typeof stream }
+    }
+    const model = wrapLanguageModel({ model: { ...base, doStream }, middleware: k.middleware })
+    const result = streamText({ model, prompt: 'go', providerOptions: { bedrock: { secretAccessKey: 'hunter22' } } })
+    await result.consumeStream()
+    const record = await recordOf(k)
+    const answer = record.find(({ type }) => type === 'model_outcome')!.payload.answer as { delta?: string }[]
+    const told = answer.flatMap(({ delta }) => delta ?? [])
+    expect(told).toEqual([expect.stringMatching(/^secret:ku_/), expect.stringMatching(/^secret:ku_/)])
+    expect(JSON.stringify(record)).not.toContain('hunter22')
     await k.close()
   })
 

@@ -15,7 +15,8 @@ afterEach(async () => {
   folders.remove()
 })
 
-const open = (more: object = {}) => keepupForClaude({ ...more, keepup } as KeepUpForClaudeOptions)
+type Rules = Partial<Omit<Extract<KeepUpForClaudeOptions, { readonly keepup: KeepUp }>, 'keepup'>>
+const open = (more: Rules = {}) => keepupForClaude({ by: 'ada', ...more, keepup })
 
 describe('the session store', () => {
   const stores: Promise<SessionStore>[] = []
@@ -83,6 +84,31 @@ describe('the session store', () => {
     expect(await keepup.run(await k.runOf(key))).toMatchObject({
       ...{ model: 'claude-sonnet-5-5', backend: 'claude_agent_sdk' },
       own: { inputTokens: 20, outputTokens: 10, nanoDollars: 500_000_000 },
+    })
+    await k.close()
+  })
+})
+
+describe('the usage of a session', () => {
+  it('keeps its cost and its tokens after a crash, and counts the tokens of subagents once', async () => {
+    const k = await open()
+    const key = { projectKey: 'p', sessionId: 's' }
+    await k.sessionStore.append(key, [{ type: 'user', uuid: '1' }])
+    const ofModel = (inputTokens: number, outputTokens: number) => ({
+      ...{ inputTokens, outputTokens, cacheReadInputTokens: 1, cacheCreationInputTokens: 2 },
+    })
+    const result = (cost: number, modelUsage: object) => ({
+      ...{ type: 'result', subtype: 'success', session_id: 's', total_cost_usd: cost, modelUsage },
+      usage: { input_tokens: cost === 0 ? 0 : 10, output_tokens: cost === 0 ? 0 : 5 },
+    })
+    async function* messages() {
+      yield result(0.25, { big: ofModel(10, 5), small: ofModel(100, 50) })
+      yield result(0.5, { big: ofModel(20, 10), small: ofModel(100, 50) })
+      yield result(0, {})
+    }
+    await Array.fromAsync(k.observe(messages()))
+    expect(await keepup.run(await k.runOf(key))).toMatchObject({
+      own: { inputTokens: 124, outputTokens: 60, nanoDollars: 500_000_000 },
     })
     await k.close()
   })
@@ -163,6 +189,53 @@ describe('the hooks', () => {
     const other = fire(k, 'PermissionRequest', hookInput('PermissionRequest', '', 'Write', { file_path: 'b' }))
     await decide('approved')
     expect(await other).toMatchObject({ hookSpecificOutput: { decision: { behavior: 'allow' } } })
+    await k.close()
+  })
+
+  it('end a permission that nobody decides in time, with its call and its question', async () => {
+    const k = await open({ timeoutMs: 100 })
+    const write = (event: string) => hookInput(event, 'tu_1', 'Write', { file_path: 'a' })
+    await fire(k, 'PreToolUse', write('PreToolUse'))
+    const answer = await fire(k, 'PermissionRequest', write('PermissionRequest'))
+    expect(answer.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('no person has decided') },
+    })
+    expect(await Array.fromAsync(keepup.approvals())).toEqual([])
+    const record = await recordOf(await k.runOf({ projectKey: 'p', sessionId: 's' }))
+    expect(record.find(({ type }) => type === 'permission_decided')!.payload).toMatchObject({ decision: 'rejected' })
+    const end = record.find(({ type }) => type === 'tool_call_end')!
+    expect(end.payload.error).toMatchObject({ code: 'PERMISSION_DENIED' })
+    await k.close()
+  })
+
+  it('tell no refusal of a person when the run was cancelled', async () => {
+    const k = await open()
+    const asked = fire(k, 'PermissionRequest', hookInput('PermissionRequest', 'tu_1', 'Write', { file_path: 'a' }))
+    await expect.poll(async () => (await Array.fromAsync(keepup.approvals())).length).toBe(1)
+    await keepup.cancelRun({ id: await k.runOf({ projectKey: 'p', sessionId: 's' }), reason: 'wrong' })
+    expect((await asked).hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('the run ended') },
+    })
+    await k.close()
+  })
+
+  it('end the calls that an agent leaves without an outcome when it stops, and all when the session ends', async () => {
+    const k = await open()
+    const use = (id: string, more: object = {}) =>
+      fire(k, 'PreToolUse', hookInput('PreToolUse', id, 'Bash', { command: id }, more))
+    const ends = async () =>
+      (await recordOf(await k.runOf({ projectKey: 'p', sessionId: 's' })))
+        .filter(({ type }) => type === 'tool_call_end')
+        .map(({ payload }) => (payload.error as { code: string }).code)
+    await use('main')
+    await use('sub', { agent_id: 'x' })
+    await fire(k, 'Stop', hookInput('Stop', '', '', {}))
+    expect(await ends()).toEqual(['CANCELLED'])
+    await fire(k, 'SubagentStop', hookInput('SubagentStop', '', '', {}, { agent_id: 'x' }))
+    expect(await ends()).toEqual(['CANCELLED', 'CANCELLED'])
+    await use('last', { agent_id: 'y' })
+    await fire(k, 'SessionEnd', hookInput('SessionEnd', '', '', {}, { reason: 'other' }))
+    expect(await ends()).toHaveLength(3)
     await k.close()
   })
 

@@ -174,7 +174,25 @@ describe('a hosted run', () => {
     run.driver = old
     expect(run.decide(asks(run.state!))).toEqual([])
     run.decide(callOf('send')(run.state!))
-    expect(run.decide({ kind: 'call_begins', toolCallId: idOf(0) })).toEqual([])
+    const late: ExternalCommand[] = [
+      { kind: 'call_begins', toolCallId: idOf(0) },
+      { kind: 'call_left', toolCallId: idOf(0) },
+      { kind: 'permission', toolCallId: idOf(1), toolName: 'x', input: null, reason: 'r' },
+      { kind: 'end', outcome: EXITED },
+    ]
+    for (const fact of late) expect([fact.kind, run.decide(fact)]).toEqual([fact.kind, []])
+  })
+
+  it('rejects a permission that its program gives up, once', () => {
+    const run = new Run(START)
+    run.claim('d1')
+    run.decide({ kind: 'permission', toolCallId: idOf(0), toolName: 'x', input: null, reason: 'r' })
+    const left = { kind: 'call_left', toolCallId: idOf(0) } as const
+    expect(run.decide(left).map(({ event }) => [event.type, event.actor])).toEqual([
+      ['permission_decided', { kind: 'system', id: 'runtime' }],
+    ])
+    expect(run.state!.permissions.last.map(({ decision }) => decision)).toEqual(['rejected'])
+    expect(run.decide(left)).toEqual([])
   })
 })
 

@@ -108,6 +108,8 @@ export function sessionContracts(open: () => Promise<SessionStore>): void {
     await store.append(other, [line(3)])
     await store.delete(SUB)
     expect([await store.load(A), await store.load(SUB), await store.load(other)]).toEqual([[line(1)], null, [line(3)]])
+    await store.append(SUB, [line(2)])
+    expect(await store.load(SUB)).toEqual([line(2)])
   })
 
   it('lists the transcripts of subagents, without the main one', async () => {

@@ -8,8 +8,8 @@ export async function work(
 ): Promise<{ result: string; sessionId: string }> {
   const k = await keepupForClaude({ data, policy: { requiresApproval: ['Bash'] } })
   try {
-    const { sessionStore } = k
-    const asked = { ...options, sessionStore, hooks: k.hooks as Options['hooks'], ...(resume && { resume }) } as Options
+    const { sessionStore, hooks } = k
+    const asked: Options = { ...options, sessionStore, hooks, ...(resume !== undefined && { resume }) }
     let [result, sessionId] = ['', resume ?? '']
     for await (const message of k.observe(query({ prompt, options: asked }))) {
       if (message.type !== 'result') continue
