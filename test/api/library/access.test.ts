@@ -63,7 +63,7 @@ describe('a program with the key of a viewer', () => {
       'contextStore.set': (k) => k.contextStore('notes').set('a', 1),
       'contextStore.list': (k) => k.contextStore('notes').list(),
       'threads.get': (k) => k.threads().get('t', '', undefined),
-      'threads.list': (k) => first(k.threads().list(undefined, undefined)),
+      'threads.list': (k) => first(k.threads().list(undefined)),
       'threads.write': (k) =>
         k.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [] }),
       'threads.delete': (k) => k.threads().delete('t'),
@@ -91,6 +91,15 @@ describe('a program with the key of a viewer', () => {
 })
 
 describe('a program with a key', () => {
+  it('deletes a thread only with the right to erase streams', async () => {
+    await as('olga', async (keepup) => {
+      const write = { channel: 'x', index: 0, value: { type: 'json', text: '1' } }
+      await keepup.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [write] })
+      await expect(keepup.threads().delete('t')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      await expect(keepup.eraseStream({ stream: 'thread-t', reason: 'x' })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    })
+  })
+
   it('reads under the name of its principal: exports, packs, SQL, methods and operations are recorded', async () => {
     await as(null, async (k) => {
       await k.addPrincipal({ principal: 'otto', roles: ['auditor'] })
