@@ -18,6 +18,7 @@ import { KeepUpSaver } from '../../../api/library/langgraph.ts'
 import { proveStream } from '../../../api/operations/streams/prove-stream.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { Streams } from '../../../domain/stream/runtime/streams.ts'
+import { thread as threadKind } from '../../../domain/thread/aggregate.ts'
 import { Threads } from '../../../domain/thread/runtime/threads.ts'
 import { law } from '../../support/laws.ts'
 
@@ -243,6 +244,25 @@ test('an erased value is stored again when a checkpoint has it again', async () 
   await keepup.eraseStream({ stream: 'thread-t', reason: 'asked for' })
   await threads.save('t', one('2', 'same value', 2))
   const found = await threads.get('t', '', '2')
+  expect(await found?.value('x', 2)).toEqual({ type: 'json', text: '"same value"' })
+})
+
+test('a mailbox decides again on what is left when it meets an erasure during a decision', async () => {
+  const { keepup } = await opened()
+  const { streams } = keepup.services
+  const by = { kind: 'user', id: 'ada' } as const
+  const mailbox = streams.mailbox(threadKind, 't')
+  mailbox.listen((events) => events.some(({ header }) => header.type === 'erased') && mailbox.forget())
+  const save = (id: string, version: number) =>
+    mailbox.submit(
+      { ...one(id, 'same value', version), kind: 'save', thread: 't' },
+      { by, commandId: `request:${id}` },
+      { fact: false },
+    )
+  await save('1', 1)
+  await keepup.eraseStream({ stream: 'thread-t', reason: 'asked for' })
+  await save('2', 2)
+  const found = await keepup.threads().get('t', '', '2')
   expect(await found?.value('x', 2)).toEqual({ type: 'json', text: '"same value"' })
 })
 
