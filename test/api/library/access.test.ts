@@ -16,7 +16,7 @@ const scripts = { done: { script: 1 as const, turns: [{ text: 'It is simple.', c
 beforeEach(async () => {
   folders = freshFolders()
   owner = await openKeepUp({ data: folders.data, scripts })
-  await owner.setUpAccess({ principal: 'ann', name: 'Ann' })
+  key.ann = (await owner.setUpAccess({ principal: 'ann', name: 'Ann' })).key
   for (const [principal, role] of [
     ['vera', 'viewer'],
     ['olga', 'operator'],
@@ -97,6 +97,14 @@ describe('a program with a key', () => {
       await keepup.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [write] })
       await expect(keepup.threads().delete('t')).rejects.toMatchObject({ code: 'FORBIDDEN' })
       await expect(keepup.eraseStream({ stream: 'thread-t', reason: 'x' })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    })
+    // Who lifted a hold does not erase what it kept, and the refusal changes nothing.
+    await as('ann', async (keepup) => {
+      const { hold } = await keepup.setHold({ of: 'thread-t', reason: 'the matter' })
+      await keepup.liftHold({ hold, reason: 'settled' })
+      const { revision } = (await keepup.services.log.head('thread-t'))!
+      await expect(keepup.threads().delete('t')).rejects.toMatchObject({ code: 'NOT_YOUR_OWN' })
+      expect((await keepup.services.log.head('thread-t'))!.revision).toBe(revision)
     })
   })
 
