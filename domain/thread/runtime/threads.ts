@@ -103,7 +103,7 @@ export class Threads {
   }
 
   /**
-   * Deletes a thread and erases its texts permanently; what is saved after the deletion stays. Repeating the call is
+   * Deletes a thread and erases its texts permanently. Later checkpoints stay. Repeating the call is
    * safe, and finishes an interrupted one. Rejects as the function `erase` does, such as with HELD or ERASE_IMPOSSIBLE,
    * before anything changes.
    */
