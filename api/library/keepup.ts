@@ -288,9 +288,12 @@ export function keepUpOf(
         return actorOf('user', by, options)
       }),
     threads: (said) =>
-      threadsOf(services, async (change) => {
-        const right = change ? 'streams.write' : 'streams.read'
-        const { by, options } = await callers.caller(said, { right, operation: 'threads', run: null })
+      threadsOf(services, async (need) => {
+        const { by, options } = await callers.caller(said, {
+          right: `streams.${need}`,
+          operation: 'threads',
+          run: null,
+        })
         return actorOf('user', by, options)
       }),
     async say(agentId, command, { by: said, key } = {}) {

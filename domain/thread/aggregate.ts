@@ -3,7 +3,7 @@ import { defineKind } from '../stream/define-kind.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { entry } from '../stream/table.ts'
 import { type Serialized, threadBodies } from './events.ts'
-import { evolveThread, keyOf, THREAD_FOLD, type ThreadState, threadDigest } from './state.ts'
+import { evolveThread, inheritedVersion, keyOf, THREAD_FOLD, type ThreadState, threadDigest } from './state.ts'
 
 /** A checkpoint to save. `values`: of the channels that have a new version. */
 export interface CheckpointToSave {
@@ -55,18 +55,20 @@ export const thread = defineKind({
 
 function decide(state: ThreadState | null, command: ThreadCommand, emit: Emit<typeof threadBodies>): void {
   if (command.kind === 'delete') {
-    if (state !== null && (state.checkpoints.size > 0 || state.writes.size > 0)) emit('thread_deleted', {})
+    if (state !== null && (state.thread !== null || state.checkpoints.size > 0 || state.writes.size > 0))
+      emit('thread_deleted', {})
     return
   }
-  if (state === null) emit('thread_opened', { thread: command.thread })
+  if (state === null || state.thread === null) emit('thread_opened', { thread: command.thread })
   if (command.kind === 'write') return decideWrites(state, command, emit)
   const { kind: _, thread: __, values, ...saved } = command
   const known = new Set<string>()
   const added = values.flatMap(({ channel, version, value }) => {
     const hash = hashOf(value)
-    const before = state && entry(state.hashes, keyOf(saved.namespace, channel, version))
-    if (before?.hash === hash) return []
-    const stored = known.has(hash) || (state !== null && entry(state.values, hash) !== undefined)
+    const before = state && entry(state.versions, keyOf(saved.namespace, channel, version))
+    const readable = state !== null && entry(state.values, hash) !== undefined
+    if (readable && before && inheritedVersion(state, saved.namespace, saved, before)?.hash === hash) return []
+    const stored = readable || known.has(hash)
     known.add(hash)
     return [{ channel, version, hash, value: stored ? null : value }]
   })

@@ -17,11 +17,12 @@ export type Serialized = z.infer<typeof Serialized>
 export const ChannelVersion = z.union([z.string(), z.number()])
 
 export const threadBodies = {
-  /** The name that the program gave. Null: it was erased. */
+  /** The name that the program gave; again when the thread is used after a deletion or an erasure. Null: it was erased. */
   thread_opened: z.strictObject({ thread: z.string().nullable() }),
   /**
-   * `checkpoint`: without the values of its channels. `values`: those of the versions that no earlier event has. A value
-   * with the hash of an earlier one is null, and that one counts. `hash`: SHA-256 over the serialised value; null: erased.
+   * `checkpoint`: without the values of its channels. `values`: those of the versions that neither an earlier event of
+   * the checkpoint nor one of its parents has. A value with the hash of an earlier one is null, and that one counts.
+   * `hash`: SHA-256 over the serialised value; null: erased.
    */
   checkpoint_saved: z.strictObject({
     namespace: name,
@@ -46,7 +47,7 @@ export const threadBodies = {
     path: z.string(),
     writes: z.array(z.strictObject({ channel: name, index: z.int(), value: Serialized.nullable() })).min(1),
   }),
-  /** The thread has no checkpoint any more. An erasure of all earlier bodies follows. */
+  /** The thread has no name and no checkpoint any more. An erasure of all earlier bodies follows. */
   thread_deleted: z.strictObject({}),
 } as const
 

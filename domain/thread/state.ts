@@ -23,14 +23,25 @@ export interface SavedWrite extends Place {
   readonly index: number
 }
 
+/** The value of a channel's version as a checkpoint saved it. `hash` null: it was erased. */
+export interface SavedVersion {
+  readonly checkpoint: string
+  readonly hash: string | null
+}
+
 /** An index of a thread's checkpoints, values and writes by revision. It contains no values. */
 export interface ThreadState {
-  /** Null: the name was erased. */
+  /** Null: the name was erased, or the thread was deleted and not used since. */
   readonly thread: string | null
+  /** The revision of the last deletion; null: none. */
+  readonly deleted: number | null
   /** By {@link keyOf} of namespace and id. */
   readonly checkpoints: Table<SavedCheckpoint>
-  /** The hash of a channel's value by {@link keyOf} of namespace, channel and version. Null: it was erased. */
-  readonly hashes: Table<{ readonly hash: string | null }>
+  /**
+   * The values of a channel's version by {@link keyOf} of namespace, channel and version, one for each checkpoint that
+   * saved it. Branches of a thread count their versions apart, so one version can have several values.
+   */
+  readonly versions: Table<readonly SavedVersion[]>
   /** The place of each value by its hash. */
   readonly values: Table<Place>
   /** The writes after a checkpoint, by {@link keyOf} of namespace and id. */
@@ -44,14 +55,14 @@ export const THREAD_FOLD = 1
 
 export const keyOf = (...parts: readonly (string | number)[]): string => JSON.stringify(parts)
 
-const NONE = { checkpoints: EMPTY, hashes: EMPTY, values: EMPTY, writes: EMPTY } as const
+const NONE = { checkpoints: EMPTY, versions: EMPTY, values: EMPTY, writes: EMPTY } as const
 
 /** The state after an event. Throws if the event cannot follow. */
 export function evolveThread(before: ThreadState | null, event: ThreadEvent): ThreadState {
   const root = appendRoot(before?.root ?? EMPTY_ROOT, event.bodyHash)
   if (event.type === 'thread_opened') {
-    if (before !== null) throw new Error('thread_opened after the first event')
-    return { ...NONE, thread: event.body.thread, root }
+    if (before !== null && before.thread !== null) throw new Error('thread_opened in a thread that has a name')
+    return { ...(before ?? { ...NONE, deleted: null }), thread: event.body.thread, root }
   }
   if (before === null) throw new Error(`${event.type} before thread_opened`)
   switch (event.type) {
@@ -60,7 +71,7 @@ export function evolveThread(before: ThreadState | null, event: ThreadEvent): Th
     case 'writes_saved':
       return { ...withWrites(before, event), root }
     case 'thread_deleted':
-      return { ...NONE, thread: before.thread, root }
+      return { ...NONE, thread: null, deleted: event.revision, root }
   }
 }
 
@@ -69,13 +80,15 @@ function withCheckpoint(
   { revision, body }: Extract<ThreadEvent, { type: 'checkpoint_saved' }>,
 ): ThreadState {
   const { namespace, id, parent } = body
-  let { hashes, values } = state
+  let { versions, values } = state
   body.values.forEach(({ channel, version, hash, value }, at) => {
-    hashes = withEntry(hashes, keyOf(namespace, channel, version), { hash })
+    const key = keyOf(namespace, channel, version)
+    const others = (entry(versions, key) ?? []).filter(({ checkpoint }) => checkpoint !== id)
+    versions = withEntry(versions, key, [...others, { checkpoint: id, hash }])
     if (hash !== null && value !== null) values = withEntry(values, hash, { revision, at })
   })
   const saved = { namespace, id, parent, revision }
-  return { ...state, hashes, values, checkpoints: withEntry(state.checkpoints, keyOf(namespace, id), saved) }
+  return { ...state, versions, values, checkpoints: withEntry(state.checkpoints, keyOf(namespace, id), saved) }
 }
 
 function withWrites(
@@ -90,8 +103,47 @@ function withWrites(
   return { ...state, writes: withEntry(state.writes, key, [...kept, ...added]) }
 }
 
+/**
+ * The value of a channel's version that a checkpoint itself or the nearest of its parents saved; undefined: none did.
+ */
+export function inheritedVersion(
+  state: ThreadState,
+  namespace: string,
+  { id, parent }: Pick<SavedCheckpoint, 'id' | 'parent'>,
+  saved: readonly SavedVersion[],
+): SavedVersion | undefined {
+  const by = new Map(saved.map((one) => [one.checkpoint, one]))
+  const seen = new Set<string>()
+  let [at, next]: [string, string | null] = [id, parent]
+  for (;;) {
+    const found = by.get(at)
+    if (found !== undefined || next === null || seen.has(next)) return found
+    seen.add(next)
+    at = next
+    next = entry(state.checkpoints, keyOf(namespace, at))?.parent ?? null
+  }
+}
+
+/**
+ * The value of a channel's version in a checkpoint. A program that names no parents gets the last value that was saved
+ * before the checkpoint.
+ */
+export function versionIn(
+  state: ThreadState,
+  checkpoint: SavedCheckpoint,
+  channel: string,
+  version: string | number,
+): SavedVersion | undefined {
+  const { namespace, revision } = checkpoint
+  const saved = entry(state.versions, keyOf(namespace, channel, version)) ?? []
+  if (saved.length < 2) return saved[0]
+  const before = (one: SavedVersion) =>
+    (entry(state.checkpoints, keyOf(namespace, one.checkpoint))?.revision ?? revision) <= revision
+  return inheritedVersion(state, namespace, checkpoint, saved) ?? saved.findLast(before) ?? saved[0]
+}
+
 /** Hex SHA-256 over the numbers of checkpoints and values, and the root of all bodies. */
-export const threadDigest = ({ checkpoints, hashes, root }: ThreadState): string =>
+export const threadDigest = ({ checkpoints, versions, root }: ThreadState): string =>
   sha256(
-    `keepup-thread-fold-${THREAD_FOLD}\n${canonicalText({ checkpoints: checkpoints.size, values: hashes.size, root })}`,
+    `keepup-thread-fold-${THREAD_FOLD}\n${canonicalText({ checkpoints: checkpoints.size, values: versions.size, root })}`,
   )

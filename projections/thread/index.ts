@@ -15,17 +15,16 @@ export const threadRows = projectionOf(thread, threadTables, ({ header, event },
         checkpoint: null,
         created_at: at,
         created_by: actorText(header.actor),
-        deleted_at: null,
         ...changed,
       }
-      return [put('threads', key, { thread: event.body.thread }, made)]
+      return [put('threads', key, { thread: event.body.thread, deleted_at: null }, made)]
     }
     case 'checkpoint_saved':
       return [set('threads', key, { ...changed, checkpoint: event.body.id, deleted_at: null })]
     case 'writes_saved':
       return [set('threads', key, changed)]
     case 'thread_deleted':
-      return [set('threads', key, { ...changed, checkpoint: null, deleted_at: at })]
+      return [set('threads', key, { ...changed, thread: null, checkpoint: null, deleted_at: at })]
     default:
       return []
   }

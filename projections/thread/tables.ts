@@ -6,7 +6,7 @@ export const threadTables = {
     columns: {
       /** The stream is `thread-<id>`. */
       id: 'text!',
-      /** The name that the program gave. Null: erased. */
+      /** The name that the program gave. Null: erased, or deleted. */
       thread: 'text',
       /** The last checkpoint that was saved. Null: none, or deleted. */
       checkpoint: 'text',

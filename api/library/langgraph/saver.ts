@@ -57,15 +57,15 @@ export class KeepUpSaver extends BaseCheckpointSaver {
     { limit = Number.POSITIVE_INFINITY, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread, namespace } = placeOf(config)
-    const [id, end] = [getCheckpointId(config), before && getCheckpointId(before)]
+    const id = getCheckpointId(config) || undefined
+    const end = (before && getCheckpointId(before)) || undefined
     let left = limit
-    for await (const found of this.#threads.list(thread, namespace)) {
-      if (left <= 0) return
-      if ((id && found.id !== id) || (end && found.id >= end)) continue
+    if (left <= 0) return
+    for await (const found of this.#threads.list(thread, { namespace, id, before: end })) {
       const metadata = await this.#load<Record<string, unknown>>(found.metadata)
       if (!Object.entries(filter).every(([key, value]) => metadata[key] === value)) continue
       yield await this.#tuple(found)
-      left--
+      if (--left <= 0) return
     }
   }
 
@@ -78,7 +78,9 @@ export class KeepUpSaver extends BaseCheckpointSaver {
     const { thread, namespace = '' } = placeOf(config)
     const name = required(thread, 'thread_id', 'put a checkpoint')
     const { channel_values: values, ...rest } = copyCheckpoint(checkpoint)
-    const changed = Object.entries(newVersions).filter(([channel]) => Object.hasOwn(values, channel))
+    // LangGraph puts a copy beside its source, whose values it does not inherit, and names no new version.
+    const versions = metadata.source === 'fork' ? checkpoint.channel_versions : newVersions
+    const changed = Object.entries(versions).filter(([channel]) => Object.hasOwn(values, channel))
     await this.#threads.save(name, {
       namespace,
       id: checkpoint.id,

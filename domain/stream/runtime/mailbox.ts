@@ -134,7 +134,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
 
   /** Folds events that others have appended; false: there were none. */
   refresh(): Promise<boolean> {
-    return this.enqueue(() => this.catchUp())
+    return this.enqueue(() => this.caughtUp())
   }
 
   /**
@@ -162,7 +162,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     { fact, expected, mustAllow }: Submitting<State>,
     retry: Retry,
   ): Promise<Submitted> {
-    if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.catchUp()
+    if (this.folded === null || expected !== undefined || mustAllow !== undefined) await this.caughtUp()
     for (let tries = 1, still = 1; ; tries++) {
       retry.mustGoOn()
       if (!fact) {
@@ -174,7 +174,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
         return await this.decideOnce(command, asking, retry)
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error
-        still = (await this.catchUp()) ? 1 : still + 1
+        still = (await this.caughtUp()) ? 1 : still + 1
         const bounded = !fact || retry.stopped
         if (still <= MAX_DECISIONS && (!bounded || tries < MAX_DECISIONS)) continue
         throw new ContentionError(`the log refused what was decided on ${this.stream} ${tries} times; try again`, {
@@ -223,6 +223,13 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
 
   private read(options: { from?: number; to?: number }) {
     return history<Event>(this.ports, this.aggregate, this.stream, options)
+  }
+
+  /** As {@link catchUp}, and reads the stream again if a listener called {@link forget} about the new events. */
+  private async caughtUp(): Promise<boolean> {
+    const news = await this.catchUp()
+    if (this.stale) await this.readAnew()
+    return news
   }
 
   /** Folds new events of the log; false: there are none. A page that cannot be read or folded changes nothing. */

@@ -1,3 +1,4 @@
+import type { Actor } from '../../log/envelope.ts'
 import type { Json } from '../../log/json.ts'
 import { kindOf } from '../../log/owner.ts'
 import type { Aggregate, AnyAggregate, StreamEvent } from '../aggregate.ts'
@@ -73,13 +74,14 @@ export class Streams {
     return aggregate === undefined ? verifyChain(this.#ports, stream) : verifyStream(this.#ports, aggregate, stream)
   }
 
-  /** The bodies that {@link erase} would empty now. Rejects as {@link erase} does. */
+  /** The bodies that {@link erase} would empty now. Rejects as {@link erase} does; without `by`, not with NOT_YOUR_OWN. */
   async erasable(
     stream: string,
     which: ErasureChoice,
+    by: Actor | null = null,
   ): Promise<{ readonly revision: number; readonly bodies: readonly ErasableBody[] }> {
     const aggregate = this.#mustKnow(stream)
-    const found = await erasable(this.#ports, aggregate, stream, which)
+    const found = await erasable(this.#ports, aggregate, stream, which, by)
     // Without a rule for its residue, the whole body would be copied into the residue and stay in the log.
     const kept = found.bodies.find(({ type }) => !aggregate.erasing.says(type))
     if (kept !== undefined)

@@ -1,9 +1,11 @@
 import type { Actor } from '../../log/envelope.ts'
+import { ERASED_FACT } from '../../log/erased.ts'
 import { LogError } from '../../log/errors.ts'
 import { hex, sha256 } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { Random } from '../../ports/index.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
+import { StreamError } from '../../stream/errors.ts'
 import { history } from '../../stream/runtime/history.ts'
 import type { Mailbox } from '../../stream/runtime/mailbox.ts'
 import type { ReadStores } from '../../stream/runtime/ports.ts'
@@ -11,7 +13,7 @@ import type { Streams } from '../../stream/runtime/streams.ts'
 import { entries, entry } from '../../stream/table.ts'
 import { type CheckpointToSave, type ThreadCommand, thread, type WritesToSave } from '../aggregate.ts'
 import type { Serialized, ThreadEvent } from '../events.ts'
-import { keyOf, type SavedCheckpoint, type ThreadState } from '../state.ts'
+import { keyOf, type SavedCheckpoint, type ThreadState, versionIn } from '../state.ts'
 
 export interface ThreadPorts extends ReadStores {
   readonly streams: Streams
@@ -42,10 +44,19 @@ export interface StoredWrite {
   readonly value: Serialized
 }
 
-/** Returns the author of a read or change. Rejects without the right. */
-export type Authorize = (change: boolean) => Promise<Actor>
+/** Returns the author of a request. Rejects without the right. */
+export type Authorize = (need: 'read' | 'write' | 'erase') => Promise<Actor>
+
+/** Which checkpoints of a thread to list. `before`: only those with a smaller id. */
+export interface ListChoice {
+  readonly namespace?: string | undefined
+  readonly id?: string | undefined
+  readonly before?: string | undefined
+}
 
 type BodyOf<T extends ThreadEvent['type']> = Extract<ThreadEvent, { type: T }>['body']
+
+type Body = <T extends 'checkpoint_saved' | 'writes_saved'>(revision: number, type: T) => Promise<BodyOf<T>>
 
 type ThreadMailbox = Mailbox<ThreadState, ThreadEvent, ThreadCommand, CausedContext>
 
@@ -67,8 +78,13 @@ export class Threads {
     this.#authorize = authorize
   }
 
-  /** Saves a checkpoint. A value that the thread has already, under any version, is not stored again. */
+  /**
+   * Saves a checkpoint. A value that the thread has already, under any version, is not stored again. Rejects with
+   * SECRET_IN_REQUEST if a name or the bytes of a value contain a secret, which no reference can replace there.
+   */
   async save(name: string, given: CheckpointToSave): Promise<void> {
+    const { namespace, id, parent } = given
+    await this.#mustNotName([name, namespace, id, parent ?? '', ...given.values.map(({ channel }) => channel)])
     const [checkpoint, metadata] = await Promise.all([this.#hidden(given.checkpoint), this.#hidden(given.metadata)])
     const values = await Promise.all(
       given.values.map(async (one) => ({ ...one, value: await this.#hidden(one.value) })),
@@ -76,7 +92,10 @@ export class Threads {
     await this.#submit(name, { ...given, kind: 'save', thread: name, checkpoint, metadata, values })
   }
 
+  /** Saves writes of a task. Rejects as {@link save} does. */
   async write(name: string, given: WritesToSave): Promise<void> {
+    const { namespace, checkpoint, task, path } = given
+    await this.#mustNotName([name, namespace, checkpoint, task, path, ...given.writes.map(({ channel }) => channel)])
     const writes = await Promise.all(
       given.writes.map(async (one) => ({ ...one, value: await this.#hidden(one.value) })),
     )
@@ -84,66 +103,74 @@ export class Threads {
   }
 
   /**
-   * Deletes a thread and erases its texts permanently. Repeating the call is safe. Rejects with ERASE_IMPOSSIBLE, before
-   * anything changes, when the log cannot erase.
+   * Deletes a thread and erases its texts permanently. Later checkpoints stay. Repeating the call is
+   * safe, and finishes an interrupted one. Rejects as the function `erase` does, such as with HELD or ERASE_IMPOSSIBLE,
+   * before anything changes.
    */
   async delete(name: string): Promise<void> {
-    const by = await this.#authorize(true)
+    const by = await this.#authorize('erase')
     const mailbox = await this.#current(name)
     if (mailbox.state === null) return
-    const { streams, log } = this.#ports
-    if (!log.erases)
-      throw new LogError(
-        'ERASE_IMPOSSIBLE',
-        'this log cannot erase, so the thread was not deleted; use an embedded log',
-      )
+    const { streams } = this.#ports
+    await streams.erasable(mailbox.stream, { all: true }, by)
     await mailbox.submit({ kind: 'delete' }, this.#asking(by), { fact: false })
-    const erasable = { all: true } as const
-    await streams.erase(mailbox.stream, erasable, { reason: 'the thread was deleted' }, this.#asking(by))
-    mailbox.forget()
+    const to = mailbox.state.deleted
+    if (to === null) return
+    await streams.erase(mailbox.stream, { all: true, to }, { reason: 'the thread was deleted' }, this.#asking(by))
   }
 
   /** A checkpoint by its id; without one, the newest of its namespace. */
   async get(name: string, namespace: string, id: string | undefined): Promise<StoredCheckpoint | undefined> {
-    await this.#authorize(false)
+    await this.#authorize('read')
     const { state, stream } = await this.#current(name)
     if (state === null) return undefined
-    const found = id === undefined ? newestFirst(state, namespace)[0] : entry(state.checkpoints, keyOf(namespace, id))
+    const found = id === undefined ? newest(state, namespace) : entry(state.checkpoints, keyOf(namespace, id))
     return found && this.#stored(stream, state, name, found)
   }
 
   /** The checkpoints of a thread, or of all; newest first in each thread. */
-  async *list(name: string | undefined, namespace: string | undefined): AsyncGenerator<StoredCheckpoint> {
-    await this.#authorize(false)
+  async *list(name: string | undefined, choice: ListChoice = {}): AsyncGenerator<StoredCheckpoint> {
+    await this.#authorize('read')
     for await (const stream of name === undefined ? this.#ports.list() : [`${thread.kind}-${idOf(name)}`]) {
       const { state } = await this.#refreshed(stream.slice(thread.kind.length + 1))
       if (state === null) continue
-      for (const found of newestFirst(state, namespace))
+      for (const found of newestFirst(state, choice))
         yield await this.#stored(stream, state, name ?? state.thread ?? '', found)
     }
   }
 
   async #stored(stream: string, state: ThreadState, name: string, saved: SavedCheckpoint): Promise<StoredCheckpoint> {
     const { namespace, id, parent } = saved
-    const body = await this.#body(stream, saved.revision, 'checkpoint_saved')
+    const bodies = this.#bodies(stream)
+    const body = await bodies(saved.revision, 'checkpoint_saved')
     return {
       ...{ thread: name, namespace, id, parent },
       checkpoint: readable(body.checkpoint, id),
       metadata: readable(body.metadata, id),
       value: async (channel, version) => {
-        const known = entry(state.hashes, keyOf(namespace, channel, version))
+        const known = versionIn(state, saved, channel, version)
         if (known === undefined) return undefined
         const place = known.hash === null ? undefined : entry(state.values, known.hash)
-        const holder = place && (await this.#body(stream, place.revision, 'checkpoint_saved'))
+        const holder = place && (await bodies(place.revision, 'checkpoint_saved'))
         return readable(holder?.values[place!.at]?.value ?? null, id)
       },
       writes: () =>
         Promise.all(
           (entry(state.writes, keyOf(namespace, id)) ?? []).map(async ({ task, path, index, revision, at }) => {
-            const { channel, value } = (await this.#body(stream, revision, 'writes_saved')).writes[at]!
+            const { channel, value } = (await bodies(revision, 'writes_saved')).writes[at]!
             return { task, path, index, channel, value: readable(value, id) }
           }),
         ),
+    }
+  }
+
+  /** Reads bodies by revision and type, each event once. */
+  #bodies(stream: string): Body {
+    const read = new Map<number, Promise<unknown>>()
+    return <T extends 'checkpoint_saved' | 'writes_saved'>(revision: number, type: T) => {
+      const found = read.get(revision) ?? this.#body(stream, revision, type)
+      read.set(revision, found)
+      return found as Promise<BodyOf<T>>
     }
   }
 
@@ -159,7 +186,7 @@ export class Threads {
   }
 
   async #submit(name: string, command: ThreadCommand): Promise<void> {
-    const by = await this.#authorize(true)
+    const by = await this.#authorize('write')
     await (await this.#current(name)).submit(command, this.#asking(by), { fact: false })
   }
 
@@ -167,8 +194,24 @@ export class Threads {
     return { by, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
   }
 
-  /** A value without those of secrets. Values without secrets keep their exact text. */
+  /** Names must stay as they are: a program that meets another name than it gave loses the value. */
+  async #mustNotName(names: readonly string[]): Promise<void> {
+    if (!(await this.#hides([...names]))) return
+    const what = 'the thread, or a namespace, checkpoint, task or channel of it, contains a secret in its name'
+    throw new StreamError('SECRET_IN_REQUEST', `${what}; nothing was saved: give it another name`, { why: 'invalid' })
+  }
+
+  async #hides(value: Json): Promise<boolean> {
+    return JSON.stringify(await this.#ports.streams.hide(value)) !== JSON.stringify(value)
+  }
+
+  /** A value without those of secrets. Values without secrets keep their exact text. Bytes with one are refused. */
   async #hidden(given: Serialized): Promise<Serialized> {
+    if (given.base64 !== undefined && (await this.#hides([given.base64, bytesAsText(given.base64)]))) {
+      const what = `a value of the type "${given.type}" contains a secret in its bytes, where no reference can replace it`
+      const how = 'nothing was saved: keep the secret out of the state, and read it where it is used'
+      throw new StreamError('SECRET_IN_REQUEST', `${what}; ${how}`, { why: 'invalid' })
+    }
     if (given.text === undefined) return given
     const json = given.type === 'json'
     const value = json ? (JSON.parse(given.text) as Json) : given.text
@@ -183,22 +226,41 @@ export class Threads {
 
   /** The mailbox of a thread with everything that others have recorded. */
   async #refreshed(id: string): Promise<ThreadMailbox> {
-    const mailbox = this.#open.get(id) ?? this.#ports.streams.mailbox(thread, id)
+    const mailbox = this.#open.get(id) ?? this.#mailbox(id)
     // The map keeps the order of use.
     this.#open.delete(id)
-    this.#open.set(id, mailbox as ThreadMailbox)
+    this.#open.set(id, mailbox)
     const [oldest] = this.#open.keys()
     if (this.#open.size > OPEN_THREADS && oldest !== undefined) this.#open.delete(oldest)
     await mailbox.refresh()
-    return mailbox as ThreadMailbox
+    return mailbox
+  }
+
+  #mailbox(id: string): ThreadMailbox {
+    const mailbox = this.#ports.streams.mailbox(thread, id) as ThreadMailbox
+    // An erasure empties values that the state still has a place for.
+    mailbox.listen((events) => {
+      if (events.some(({ header }) => header.type === ERASED_FACT)) mailbox.forget()
+    })
+    return mailbox
   }
 }
 
-/** Ids sort by time. */
-const newestFirst = ({ checkpoints }: ThreadState, namespace: string | undefined): SavedCheckpoint[] =>
+/** The newest checkpoint of a namespace. Ids sort by time. */
+function newest({ checkpoints }: ThreadState, namespace: string): SavedCheckpoint | undefined {
+  let found: SavedCheckpoint | undefined
+  for (const one of entries(checkpoints))
+    if (one.namespace === namespace && (found === undefined || one.id > found.id)) found = one
+  return found
+}
+
+const newestFirst = ({ checkpoints }: ThreadState, { namespace, id, before }: ListChoice): readonly SavedCheckpoint[] =>
   entries(checkpoints)
     .filter((one) => namespace === undefined || one.namespace === namespace)
+    .filter((one) => (id === undefined || one.id === id) && (before === undefined || one.id < before))
     .sort((a, b) => (a.id < b.id ? 1 : -1))
+
+const bytesAsText = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8')
 
 function readable(value: Serialized | null, id: string): Serialized {
   if (value !== null) return value

@@ -16,7 +16,7 @@ const scripts = { done: { script: 1 as const, turns: [{ text: 'It is simple.', c
 beforeEach(async () => {
   folders = freshFolders()
   owner = await openKeepUp({ data: folders.data, scripts })
-  await owner.setUpAccess({ principal: 'ann', name: 'Ann' })
+  key.ann = (await owner.setUpAccess({ principal: 'ann', name: 'Ann' })).key
   for (const [principal, role] of [
     ['vera', 'viewer'],
     ['olga', 'operator'],
@@ -63,7 +63,7 @@ describe('a program with the key of a viewer', () => {
       'contextStore.set': (k) => k.contextStore('notes').set('a', 1),
       'contextStore.list': (k) => k.contextStore('notes').list(),
       'threads.get': (k) => k.threads().get('t', '', undefined),
-      'threads.list': (k) => first(k.threads().list(undefined, undefined)),
+      'threads.list': (k) => first(k.threads().list(undefined)),
       'threads.write': (k) =>
         k.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [] }),
       'threads.delete': (k) => k.threads().delete('t'),
@@ -91,6 +91,23 @@ describe('a program with the key of a viewer', () => {
 })
 
 describe('a program with a key', () => {
+  it('deletes a thread only with the right to erase streams', async () => {
+    await as('olga', async (keepup) => {
+      const write = { channel: 'x', index: 0, value: { type: 'json', text: '1' } }
+      await keepup.threads().write('t', { namespace: '', checkpoint: 'c', task: 'k', path: '', writes: [write] })
+      await expect(keepup.threads().delete('t')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+      await expect(keepup.eraseStream({ stream: 'thread-t', reason: 'x' })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    })
+    // Who lifted a hold does not erase what it kept, and the refusal changes nothing.
+    await as('ann', async (keepup) => {
+      const { hold } = await keepup.setHold({ of: 'thread-t', reason: 'the matter' })
+      await keepup.liftHold({ hold, reason: 'settled' })
+      const { revision } = (await keepup.services.log.head('thread-t'))!
+      await expect(keepup.threads().delete('t')).rejects.toMatchObject({ code: 'NOT_YOUR_OWN' })
+      expect((await keepup.services.log.head('thread-t'))!.revision).toBe(revision)
+    })
+  })
+
   it('reads under the name of its principal: exports, packs, SQL, methods and operations are recorded', async () => {
     await as(null, async (k) => {
       await k.addPrincipal({ principal: 'otto', roles: ['auditor'] })

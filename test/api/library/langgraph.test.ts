@@ -1,12 +1,26 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { RunnableConfig } from '@langchain/core/runnables'
 import { Annotation, Command, interrupt, START, StateGraph } from '@langchain/langgraph'
-import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint'
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  copyCheckpoint,
+  emptyCheckpoint,
+  MemorySaver,
+  uuid6,
+} from '@langchain/langgraph-checkpoint'
+import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { openKeepUp } from '../../../api/index.ts'
+import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { KeepUpSaver } from '../../../api/library/langgraph.ts'
 import { proveStream } from '../../../api/operations/streams/prove-stream.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { Streams } from '../../../domain/stream/runtime/streams.ts'
+import { thread as threadKind } from '../../../domain/thread/aggregate.ts'
+import { Threads } from '../../../domain/thread/runtime/threads.ts'
+import { law } from '../../support/laws.ts'
 
 // LangGraph's own graphs over the checkpointer. `npm run test:langgraph` runs the official validation suite.
 
@@ -113,4 +127,220 @@ test('two programs of one process see each other, and a config without a thread 
   const metadata = { source: 'input' as const, step: -1, parents: {} }
   await expect(saver.put({}, emptyCheckpoint(), metadata, {})).rejects.toThrow('"thread_id"')
   await expect(saver.getTuple({ configurable: { thread_id: 42 } })).rejects.toThrow('give a string')
+})
+
+// Branches, erasures and secrets.
+
+type Saver = Pick<KeepUpSaver, 'put' | 'getTuple' | 'getNextVersion'>
+const CHANNELS = ['x', 'y'] as const
+const Step = fc.record({
+  /** Which of the earlier checkpoints it follows. */
+  after: fc.nat(),
+  copy: fc.boolean(),
+  values: fc.dictionary(fc.constantFrom(...CHANNELS), fc.constantFrom('A', 'B', 'C'), { minKeys: 1 }),
+})
+
+/** Plays steps as LangGraph does: a branch counts its versions on from its parent, a copy stands beside its source. */
+async function played(saver: Saver, steps: readonly (typeof Step extends fc.Arbitrary<infer T> ? T : never)[]) {
+  const saved = [{ config: thread as RunnableConfig, parent: thread as RunnableConfig, checkpoint: emptyCheckpoint() }]
+  for (const [at, { after, copy, values }] of steps.entries()) {
+    const { config, parent, checkpoint: before } = saved[after % saved.length]!
+    const checkpoint = { ...copyCheckpoint(before), id: uuid6(at) }
+    const versions: ChannelVersions = {}
+    if (!copy)
+      for (const [channel, value] of Object.entries(values)) {
+        checkpoint.channel_values[channel] = value
+        versions[channel] = saver.getNextVersion(checkpoint.channel_versions[channel] as number | undefined)
+      }
+    checkpoint.channel_versions = { ...checkpoint.channel_versions, ...versions } as Checkpoint['channel_versions']
+    const metadata = { source: copy ? 'fork' : 'loop', step: at, parents: {} } as const
+    const place = copy ? parent : config
+    saved.push({ config: await saver.put(place, checkpoint, metadata, versions), parent: place, checkpoint })
+  }
+  const found = await Promise.all(saved.slice(1).map(({ config }) => saver.getTuple(config)))
+  return found.map((tuple) => tuple?.checkpoint.channel_values)
+}
+
+test('every checkpoint of every branch keeps the values that it was saved with', async () => {
+  const keepup = await openKeepUp({ home: 'memory' })
+  onTestFinished(() => keepup.close())
+  await law(fc.array(Step, { minLength: 1, maxLength: 12 }), 60, async (steps) => {
+    const name = `t${uuid6(0)}`
+    const own: Saver = new KeepUpSaver(keepup)
+    const named: Saver = {
+      getNextVersion: (version) => own.getNextVersion(version),
+      put: (config, ...rest) => own.put(inThread(config, name), ...rest),
+      getTuple: (config) => own.getTuple(config),
+    }
+    expect(await played(named, steps)).toEqual(await played(new MemorySaver(), steps))
+  })
+})
+
+const inThread = ({ configurable, ...rest }: RunnableConfig, thread_id: string): RunnableConfig => ({
+  ...rest,
+  configurable: { ...configurable, thread_id },
+})
+
+test('a changed past is another branch: the checkpoints of the first one stay as they were', async () => {
+  const { saver } = await opened()
+  const graph = new StateGraph(Annotation.Root({ x: Annotation<string>, more: Annotation<string> }))
+    .addNode('shout', ({ x }) => ({ x: `${x}!` }))
+    .addEdge(START, 'shout')
+    .compile({ checkpointer: saver })
+  await graph.invoke({ x: 'A' }, thread)
+  const history = await Array.fromAsync(graph.getStateHistory(thread))
+  const [last, first] = history as [(typeof history)[0], (typeof history)[0]]
+  expect([last.values, first.values]).toEqual([{ x: 'A!' }, { x: 'A' }])
+  const fork = await graph.updateState(first.config, { x: 'B' })
+  const copy = await graph.updateState(last.config, null, '__copy__')
+  const values = async (config: RunnableConfig) => (await graph.getState(config)).values
+  expect(await Promise.all([fork, first.config, last.config, copy].map(values))).toEqual([
+    { x: 'B' },
+    { x: 'A' },
+    { x: 'A!' },
+    { x: 'A!' },
+  ])
+})
+
+/** A checkpoint of one channel, without parents. */
+const one = (id: string, value: string, version = 1) => ({
+  ...{ namespace: '', id, parent: null },
+  checkpoint: { type: 'json', text: '{}' },
+  metadata: { type: 'json', text: '{}' },
+  values: [{ channel: 'x', version, value: { type: 'json', text: JSON.stringify(value) } }],
+})
+
+/** Threads over the services of a program, with some parts replaced. */
+function threadsWith({ services }: KeepUp, replaced: Partial<Pick<Streams, 'hide' | 'erase'>>, log = services.log) {
+  const { streams, blobs, random } = services
+  const parts = {
+    hide: streams.hide.bind(streams),
+    erase: streams.erase.bind(streams),
+    erasable: streams.erasable.bind(streams),
+    mailbox: streams.mailbox.bind(streams),
+    ...replaced,
+  } as unknown as Streams
+  return new Threads({ log, blobs, random, streams: parts, list: async function* () {} }, async () => ({
+    ...{ kind: 'user', id: 'ada' },
+  }))
+}
+
+test('a held thread is not deleted, and keeps its state', async () => {
+  const { keepup, saver } = await opened()
+  await saver.put(thread, emptyCheckpoint(), { source: 'loop', step: 1, parents: {} }, {})
+  const { streams } = await keepup.listStreams({ prefix: 'thread-' })
+  const { hold } = await keepup.setHold({ of: streams[0]!.stream, reason: 'the matter of Smith' })
+  await expect(saver.deleteThread('order 42')).rejects.toMatchObject({ code: 'HELD' })
+  expect(await saver.getTuple(thread)).toBeDefined()
+  await keepup.liftHold({ hold, reason: 'settled' })
+  await saver.deleteThread('order 42')
+  expect(await saver.getTuple(thread)).toBeUndefined()
+})
+
+test('an erased value is stored again when a checkpoint has it again', async () => {
+  const { keepup } = await opened()
+  const threads = keepup.threads()
+  await threads.save('t', one('1', 'same value'))
+  await keepup.eraseStream({ stream: 'thread-t', reason: 'asked for' })
+  await threads.save('t', one('2', 'same value', 2))
+  const found = await threads.get('t', '', '2')
+  expect(await found?.value('x', 2)).toEqual({ type: 'json', text: '"same value"' })
+})
+
+test('a mailbox decides again on what is left when it meets an erasure during a decision', async () => {
+  const { keepup } = await opened()
+  const { streams } = keepup.services
+  const by = { kind: 'user', id: 'ada' } as const
+  const mailbox = streams.mailbox(threadKind, 't')
+  mailbox.listen((events) => events.some(({ header }) => header.type === 'erased') && mailbox.forget())
+  const save = (id: string, version: number) =>
+    mailbox.submit(
+      { ...one(id, 'same value', version), kind: 'save', thread: 't' },
+      { by, commandId: `request:${id}` },
+      { fact: false },
+    )
+  await save('1', 1)
+  await keepup.eraseStream({ stream: 'thread-t', reason: 'asked for' })
+  await save('2', 2)
+  const found = await keepup.threads().get('t', '', '2')
+  expect(await found?.value('x', 2)).toEqual({ type: 'json', text: '"same value"' })
+})
+
+test('a deletion erases nothing that was saved after it, and the thread has its name again', async () => {
+  const { keepup } = await opened()
+  const threads = keepup.threads()
+  await threads.save('t', one('1', 'first'))
+  const erase: Streams['erase'] = async (...asked) => {
+    await threads.save('t', one('2', 'second'))
+    return keepup.services.streams.erase(...asked)
+  }
+  await threadsWith(keepup, { erase }).delete('t')
+  const [found, ...more] = await Array.fromAsync(threads.list(undefined))
+  expect([found?.thread, found?.id, more]).toEqual(['t', '2', []])
+  expect(await found?.value('x', 1)).toEqual({ type: 'json', text: '"second"' })
+  const { threads: rows } = await keepup.listThreads()
+  expect(rows).toMatchObject([{ thread: 't', checkpoint: '2', deleted_at: null }])
+  await threads.delete('t')
+  expect((await keepup.listThreads()).threads).toMatchObject([{ thread: null, checkpoint: null }])
+  expect(await proveStream(keepup.services, 'thread-t')).toMatchObject({ ok: true, problems: [] })
+})
+
+test('a secret in bytes or in a name is refused before anything is recorded', async () => {
+  const { keepup } = await opened()
+  const hide = async <T extends Json>(value: T) =>
+    JSON.parse(JSON.stringify(value).replaceAll('s3cret', '{{secret:KEY}}')) as T
+  const threads = threadsWith(keepup, { hide })
+  const bytes = { type: 'bytes', base64: Buffer.from('\u0000with s3cret inside').toString('base64') }
+  const { values, ...saved } = one('1', 'x')
+  const writes = (given: object) => ({
+    ...{ namespace: '', checkpoint: '1', task: 'k', path: '', writes: [{ channel: 'x', index: 0, value: bytes }] },
+    ...given,
+  })
+  const plain = [{ channel: 'x', index: 0, value: values[0]!.value }]
+  const refused: Record<string, () => Promise<void>> = {
+    'bytes of a channel': () => threads.save('t', { ...saved, values: [{ ...values[0]!, value: bytes }] }),
+    'bytes of a checkpoint': () => threads.save('t', { ...saved, values, checkpoint: bytes }),
+    'bytes of a write': () => threads.write('t', writes({})),
+    thread: () => threads.save('t-s3cret', one('1', 'x')),
+    namespace: () => threads.save('t', { ...saved, values, namespace: 's3cret' }),
+    channel: () => threads.save('t', { ...saved, values: [{ ...values[0]!, channel: 's3cret' }] }),
+    task: () => threads.write('t', writes({ writes: plain, task: 's3cret' })),
+    path: () => threads.write('t', writes({ writes: plain, path: 's3cret' })),
+  }
+  for (const [where, save] of Object.entries(refused))
+    await expect(save(), where).rejects.toMatchObject({
+      code: 'SECRET_IN_REQUEST',
+      message: expect.not.stringMatching('s3cret'),
+    })
+  expect((await keepup.listStreams({ prefix: 'thread-' })).streams).toEqual([])
+  await threads.save('t', one('1', 'with s3cret'))
+  expect(await (await threads.get('t', '', '1'))?.value('x', 1)).toMatchObject({ text: '"with {{secret:KEY}}"' })
+})
+
+test('a checkpoint reads each event once, and a list reads only the checkpoints that it yields', async () => {
+  const { keepup } = await opened()
+  const { log } = keepup.services
+  const read: number[] = []
+  const counting = new Proxy(log, {
+    get(target, name) {
+      if (name !== 'read') return Reflect.get(target, name, target)
+      return (...[stream, options]: Parameters<typeof log.read>) => {
+        if (options?.limit === 1) read.push(options.from ?? 0)
+        return log.read(stream, options)
+      }
+    },
+  })
+  const threads = threadsWith(keepup, {}, counting)
+  for (const id of ['1', '2', '3', '4']) {
+    const { values, ...rest } = one(id, id, Number(id))
+    await threads.save('t', { ...rest, values: ['x', 'y'].map((channel) => ({ ...values[0]!, channel })) })
+  }
+  read.length = 0
+  const found = await threads.get('t', '', '4')
+  await Promise.all([found?.value('x', 4), found?.value('y', 4), found?.value('y', 1)])
+  expect(read).toEqual([4, 1])
+  read.length = 0
+  expect((await Array.fromAsync(threads.list('t', { before: '3' }))).map(({ id }) => id)).toEqual(['2', '1'])
+  expect((await Array.fromAsync(threads.list('t', { id: '3' }))).map(({ id }) => id)).toEqual(['3'])
+  expect(read).toEqual([2, 1, 3])
 })

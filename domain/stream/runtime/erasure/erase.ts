@@ -1,4 +1,4 @@
-import type { SealedEvent } from '../../../log/envelope.ts'
+import type { Actor, SealedEvent } from '../../../log/envelope.ts'
 import { ERASED_FACT, eraseImpossible } from '../../../log/erased.ts'
 import { ConflictError, LogError } from '../../../log/errors.ts'
 import { keyOf } from '../../../log/ids.ts'
@@ -109,15 +109,16 @@ function unreadable(error: unknown): null {
 }
 const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_CORRUPT', 'BODY_ERASED'])
 
-/** The bodies that {@link erase} would empty now. Rejects as {@link erase} does. */
+/** The bodies that {@link erase} would empty now. Rejects as {@link erase} does; with `by` null, not with NOT_YOUR_OWN. */
 export async function erasable(
   ports: Pick<StreamPorts, 'log' | 'holds'>,
   aggregate: Erasable,
   stream: string,
   which: ErasureChoice,
+  by: Actor | null = null,
 ) {
   const { last, targets } = await look(ports, aggregate, stream, which)
-  await ports.holds?.mustBeFree(doomed({ last, targets }), null)
+  await ports.holds?.mustBeFree(doomed({ last, targets }), by)
   const bodies = targets
     .filter(({ erased }) => !erased)
     .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
