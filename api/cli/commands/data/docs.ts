@@ -6,6 +6,7 @@ import type { DocumentEntry, DocumentList } from '../../../operations/document/s
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { choice, type Kit, readAll, readText, whole } from '../kit.ts'
+import { authorOf } from './authors.ts'
 import { discussDocuments } from './docs-discuss.ts'
 import { proveDocuments } from './docs-prove.ts'
 
@@ -121,7 +122,6 @@ function answerLines(answer: Record<string, unknown>): string[] {
   ]
 }
 
-const authorOf = ({ by, toolCallId }: DocumentEntry): string => toolCallId ?? `${by.kind}:${by.id}`
 const deedOf = (entry: DocumentEntry): string =>
   [
     entry.kind === 'refused' ? `${entry.status} ${entry.code}` : entry.kind,
