@@ -3,8 +3,8 @@ import { asOne, take } from '../../../http/answers.ts'
 import type { DocumentComment, DocumentComments } from '../../../operations/document/schemas.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
+import { authorOf } from '../../output/document-author.ts'
 import { type Kit, whole } from '../kit.ts'
-import { authorOf } from './authors.ts'
 import type { FindDocument } from './docs-prove.ts'
 
 interface QuoteOptions {
