@@ -2,7 +2,7 @@ import { LoroDoc, LoroList, LoroMap, LoroText, type PeerID } from 'loro-crdt'
 import type { DocumentBlock } from '../../domain/document/model/block.ts'
 import { parseFrontier } from '../../domain/document/model/frontier.ts'
 import type { ReadBlock, TextAnchor, TextRange } from '../../domain/ports/index.ts'
-import { rangeOf } from './anchors.ts'
+import { anchorOf, rangeOf } from './anchors.ts'
 import { fillBlock, fillTable, replaceText } from './apply-edits.ts'
 import { BlockIndex } from './block-index.ts'
 import { asMap } from './layout.ts'
@@ -67,6 +67,12 @@ export class PersonReplica {
     }
     this.#commit()
     return mended
+  }
+
+  /** The anchor of a range of a span's text. Null: the span has another text. */
+  anchor(spanId: string, { start, end, text }: TextRange): TextAnchor | null {
+    const found = this.#index.text(spanId)
+    return found?.slice(start, end) === text && text !== '' ? anchorOf(found, { start, end }) : null
   }
 
   /** The present range of an anchor in a span; see `OpenDocument.range`. */

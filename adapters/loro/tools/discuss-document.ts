@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ToolError } from '../../../domain/calls/errors.ts'
 import { byteLength, RESULT_BYTES } from '../../../domain/calls/truncate.ts'
+import { DocumentError } from '../../../domain/document/errors.ts'
 import { documentCallerOf, forTool } from '../../../domain/document/runtime/agent-call.ts'
 import { MAX_TEXT, type ThreadNow } from '../../../domain/document/runtime/discussions.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
@@ -76,22 +77,27 @@ export const listCommentsTool = (gateway: DocumentGateway) =>
     timeLimitMs: 60_000,
     run: ({ doc_id, before }, { redact = (text) => text }) =>
       forTool(async () => {
-        const { revision, threads } = await gateway.discussions.list(doc_id)
-        const newest = threads.toReversed()
-        const from = before === undefined ? 0 : newest.findIndex(({ id }) => id === before) + 1
-        if (before !== undefined && from === 0)
-          throw new ToolError('RESOURCE_NOT_FOUND', `before: the document has no comment ${JSON.stringify(before)}`)
-        return { content: asJson({ doc_id, revision, ...page(newest.slice(from), redact) }) }
+        const asked = { status: 'all', order: 'newest', after: before, limit: MAX_PAGE } as const
+        const { revision, threads, next } = await gateway.discussions.list(doc_id, asked).catch(noSuchComment)
+        return { content: asJson({ doc_id, revision, ...page(threads, next, redact) }) }
       }),
   })
 
 /** The limit of a page, in bytes. The rest is for the other members of the result. */
 const PAGE_BYTES = RESULT_BYTES - 2048
+/** The most threads of a page. */
+const MAX_PAGE = 200
 /** The limit of each text in a list, in UTF-16 units. */
 const TEXT = 2_000
 
+function noSuchComment(error: unknown): never {
+  if (error instanceof DocumentError && error.code === 'COMMENT_UNKNOWN')
+    throw new ToolError('RESOURCE_NOT_FOUND', `before: ${error.message}`)
+  throw error
+}
+
 /** As many threads as fit into a result, at least one. `next`: the id of the last one, if more follow. */
-function page(threads: readonly ThreadNow[], redact: (text: string) => string) {
+function page(threads: readonly ThreadNow[], next: string | null, redact: (text: string) => string) {
   const shown: JsonObject[] = []
   let left = PAGE_BYTES
   for (const thread of threads) {
@@ -100,7 +106,7 @@ function page(threads: readonly ThreadNow[], redact: (text: string) => string) {
     if (left < 0 && shown.length > 0) return { comments: shown, next: String(shown.at(-1)!.id) }
     shown.push(one)
   }
-  return { comments: shown }
+  return next === null ? { comments: shown } : { comments: shown, next }
 }
 
 function shownThread(thread: ThreadNow, redact: (text: string) => string): JsonObject {
@@ -113,7 +119,7 @@ function shownThread(thread: ThreadNow, redact: (text: string) => string): JsonO
       ? { text: said(thread.text) }
       : { replacement: said(thread.replacement), reason: said(thread.reason), outdated }),
     ...(range !== null && range.text !== anchor.quote ? { text_now: said(range.text) } : {}),
-    ...(range === null ? { text_deleted: true } : {}),
+    ...(status === 'open' && range === null ? { text_deleted: true } : {}),
     ...(replies.length === 0
       ? {}
       : { replies: replies.slice(-20).map((one) => ({ by: one.by.id, text: said(one.text) })) }),

@@ -126,7 +126,7 @@ async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal
   let reason: string | undefined
   if (decision === 'rejected') {
     const why = { message: 'Why? (told to the agent)', placeholder: 'may stay empty' }
-    const said = await prompt(ctx.io, why, signal)
+    const said = await prompt(ctx, why, signal)
     if (said === null) return false
     reason = said.trim() || undefined
   }
@@ -162,7 +162,7 @@ async function askInput(ctx: Context, runId: string, signal: AbortSignal): Promi
     // The line of the event shows only the start of the question.
     if (text !== '') ctx.note(`\n${who === '' ? '' : `${who}: `}${text}`)
     const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
-    const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)
+    const said = await prompt(ctx, { message: 'Your answer', validate }, signal)
     if (said === null) return false
     const json = {
       ...{ text: said, by: ctx.by },

@@ -26,7 +26,7 @@ export async function choose<T>(
     validate: (typed: string | undefined) =>
       !typed?.trim() || find(typed) ? undefined : `type ${choices.map(({ keys }) => keys[0]).join(' or ')}`,
   }
-  const said = await prompt(ctx.io, options, signal)
+  const said = await prompt(ctx, options, signal)
   return said === null ? null : (find(said)?.value ?? null)
 }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { TextOptions } from '@clack/prompts'
-import type { CliIo } from '../context.ts'
+import type { Context } from '../context.ts'
 import { discardTypedAhead } from './discard-typeahead.ts'
 
 /** Treat a line feed like a carriage return: pipes and some terminals send line feeds. */
@@ -13,10 +13,11 @@ const asReturn = (_: unknown, key?: { name?: string }): void => {
  * `signal` was aborted.
  */
 export async function prompt(
-  { stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>,
+  { io: { stdin, stderr }, progress }: Pick<Context, 'io' | 'progress'>,
   options: Pick<TextOptions, 'message' | 'placeholder' | 'validate'>,
   signal: AbortSignal,
 ): Promise<string | null> {
+  progress?.stop()
   const { isCancel, text } = await import('@clack/prompts')
   stdin.on('keypress', asReturn)
   try {

@@ -22,11 +22,11 @@ export interface Kit {
   ): (...args: unknown[]) => Promise<void>
 }
 
-/** Commands that ask a person, read standard input, or write from their beginning to their end. */
+/** Commands that drive a run, wait for events, or write from their beginning to their end. */
 const TALKS: ReadonlySet<string> = new Set(
   (
-    'run resume step input approve reject resolve cancel fork restore erase serve worker demo tail consume acp mcp ' +
-    'secrets open call tree messages transcript completion man'
+    'run resume step input approve reject resolve fork serve worker demo tail consume acp mcp ' +
+    'open call tree messages transcript completion man'
   ).split(' '),
 )
 
@@ -168,7 +168,9 @@ export function jsonOrText(text: string): Json {
 }
 
 /** Reads all of standard input as UTF-8. */
-export async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+export async function readAll({ io: { stdin }, progress }: Pick<Context, 'io' | 'progress'>): Promise<string> {
+  // A person can type it.
+  progress?.stop()
   const parts: Buffer[] = []
   for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))
   return Buffer.concat(parts).toString('utf8')

@@ -1,4 +1,4 @@
-import type { Discussed, Quoted, ThreadNow } from '../../../domain/document/runtime/discussions.ts'
+import type { Discussed, Listed, Quoted, ThreadNow } from '../../../domain/document/runtime/discussions.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import type { DocumentCaller } from '../../../domain/document/runtime/types.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -8,15 +8,17 @@ import type { Services } from '../services.ts'
 import { personOf } from './create-document.ts'
 import type { CommentDocument, DocumentComment, SuggestChange } from './schemas.ts'
 
-/** The comments and suggestions of a document in the order in which they were added. Rejects with `DOCUMENT_UNKNOWN`. */
+/**
+ * A page of the comments and suggestions of a document in the order in which they were added. Rejects with
+ * `DOCUMENT_UNKNOWN`, `COMMENT_UNKNOWN`.
+ */
 export async function documentComments(
   { documents }: { readonly documents: DocumentGateway },
   documentId: string,
-  status: 'open' | 'all',
+  page: Listed,
 ) {
-  const { revision, threads } = await documents.discussions.list(documentId)
-  const wanted = threads.filter((thread) => status === 'all' || thread.status === 'open')
-  return { documentId, revision, comments: wanted.map(viewOf) }
+  const { threads, ...rest } = await documents.discussions.list(documentId, page)
+  return { documentId, ...rest, comments: threads.map(viewOf) }
 }
 
 function viewOf({ anchor: { span, quote, start, end }, ...thread }: ThreadNow): DocumentComment {

@@ -78,13 +78,13 @@ export const DOCUMENT_OPERATIONS = [
     summary: 'Comments and suggestions, each with the text that it is about as it stands now',
     input: { params, query: schema.CommentsQuery },
     output: schema.DocumentComments,
-    answers: { 200: 'Comments and suggestions in the order in which they were added' },
+    answers: { 200: 'A page of comments and suggestions in the order in which they were added' },
     revision: ({ revision }) => revision,
     mcp: {
       description: 'Lists the comments and suggestions of a document that people and agents edit together.',
       names: { id: 'documentId' },
     },
-    run: (s, { params: { id }, query }) => documentComments(s, id, query.status),
+    run: (s, { params: { id }, query }) => documentComments(s, id, query),
   }),
   operation({
     name: 'commentDocument',
@@ -102,12 +102,12 @@ export const DOCUMENT_OPERATIONS = [
     http: 'POST /v1/documents/{id}/comments/{comment}/replies',
     right: 'documents.write',
     summary: 'Reply to an open comment or suggestion',
-    input: { params: commentParams, headers: TraceHeaders, body: schema.ReplyBody },
+    input: { params: commentParams, headers: StartHeaders, body: schema.ReplyBody },
     output: schema.Discussed,
     answers: { 200: 'Recorded' },
     mcp: { names: { id: 'documentId', comment: 'commentId' } },
     run: (s, { params: { id, comment }, body: { text, by } }, { options }) =>
-      discussed(s, id, by, options, (caller) => s.documents.discussions.reply(id, comment, text, caller)),
+      discussed(s, id, by, options, (caller) => s.documents.discussions.reply(id, comment, text, caller, options.key)),
   }),
   operation({
     name: 'resolveComment',
@@ -162,7 +162,7 @@ export const DOCUMENT_OPERATIONS = [
     http: 'POST /v1/documents/{id}/erase',
     right: 'documents.erase',
     summary:
-      'Empty a request or a comment for ever; the proof then says "erased", and the words that it wrote stay in the document',
+      'Empty a request, comment, suggestion, reply or refusal for ever; the proof then says "erased", and the words that it wrote stay in the document',
     input: { params, headers: TraceHeaders, body: schema.EraseEnvelope },
     output: schema.EnvelopeErased,
     answers: { 200: 'Erased' },

@@ -250,7 +250,9 @@ export const DocumentComment = z
     range: z
       .strictObject({ start: z.int(), end: z.int(), text: z.string() })
       .nullable()
-      .meta({ description: 'Where the text stands now, in UTF-16 units; null: it was deleted' }),
+      .meta({
+        description: 'Where the text stands now, in UTF-16 units; null: it was deleted, or the comment is settled',
+      }),
     outdated: z.boolean().meta({ description: 'The text has changed since, so the suggestion cannot be accepted' }),
     text: Erasable.optional(),
     replacement: Erasable.optional(),
@@ -261,11 +263,18 @@ export const DocumentComment = z
   .meta({ id: 'DocumentComment' })
 export type DocumentComment = z.infer<typeof DocumentComment>
 
-export const CommentsQuery = z.strictObject({ status: z.enum(['open', 'all']).default('open') })
+export const CommentsQuery = PageQuery.extend({ status: z.enum(['open', 'all']).default('open') })
 
 export const DocumentComments = z
-  .strictObject({ documentId: z.string(), revision: z.int(), comments: z.array(DocumentComment) })
+  .strictObject({
+    documentId: z.string(),
+    revision: z.int(),
+    comments: z.array(DocumentComment),
+    settled: z.int().meta({ description: 'How many comments and suggestions of the document are settled' }),
+    next: Next,
+  })
   .meta({ id: 'DocumentComments' })
+export type DocumentComments = z.infer<typeof DocumentComments>
 
 export const VerifiedDocument = z
   .strictObject({

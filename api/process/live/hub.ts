@@ -23,13 +23,15 @@ export class LiveHub implements LiveFeed {
 
   publish(news: RunNews | Parameters<LiveFeed['publish']>[0]): void {
     if (news.kind === 'output') this.#keep(news)
-    if (news.kind === 'drive' && news.end !== null) this.#outputs.delete(news.runId)
+    if (news.kind === 'drive' && news.driving) this.#outputs.set(news.runId, new Map())
+    else if (news.kind === 'drive') this.#outputs.delete(news.runId)
     for (const listener of this.#listeners.get(news.runId) ?? []) listener.push(news)
   }
 
   #keep({ runId, agentId, turn, toolCallId, text }: Extract<LivePiece, { kind: 'output' }>): void {
-    const ofRun = this.#outputs.get(runId) ?? new Map<string, Outputs>()
-    this.#outputs.set(runId, ofRun)
+    const ofRun = this.#outputs.get(runId)
+    // A tool can write after its run is no longer driven.
+    if (ofRun === undefined) return
     const before = ofRun.get(agentId)
     const outputs = before?.turn === turn ? before : { turn, byCall: new Map<string, string>() }
     ofRun.set(agentId, outputs)

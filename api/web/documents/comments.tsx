@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { take } from '../../http/answers.ts'
-import type { DocumentComment } from '../../operations/document/schemas.ts'
+import { asOne, take } from '../../http/answers.ts'
+import type { DocumentComment, DocumentComments, DocumentEntry } from '../../operations/document/schemas.ts'
 import { useRights } from '../access/rights.ts'
 import { busy, run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
@@ -9,42 +9,69 @@ import { Ago } from '../parts/ago.tsx'
 import { Loaded, type Loading, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
+import { useThrottled } from '../parts/throttle.ts'
 import { linkToCall } from '../run/writers.ts'
 
-/** The comments and suggestions of a document. `revision`: they are loaded again when it changes. */
-export const useComments = (documentId: string, revision: number): Loading<readonly DocumentComment[]> =>
-  useLoaded(
-    `comments of ${documentId}`,
-    async () => {
-      const param = { id: documentId }
-      return (await take(api.v1.documents[':id'].comments.$get({ param, query: { status: 'all' } }))).comments
-    },
-    revision,
-  )
+/** From a change of the text to the next load, in ms: people type several letters in this time. */
+const TEXT_PAUSE = 1_000
+
+/** The entries of a history that add, answer or settle a comment or suggestion. */
+const DISCUSSED: ReadonlySet<DocumentEntry['kind']> = new Set<DocumentEntry['kind']>([
+  ...(['commented', 'suggested', 'replied', 'resolved', 'suggestion accepted', 'suggestion refused'] as const),
+])
+
+interface Found {
+  readonly comments: readonly DocumentComment[]
+  /** The number of settled ones, also if `comments` does not contain them. */
+  readonly settled: number
+}
+
+/**
+ * The open comments and suggestions of a document, or `all`. Loads them again after each new one, and once after several
+ * changes of the text.
+ */
+export function useComments(documentId: string, entries: readonly DocumentEntry[], all: boolean): Loading<Found> {
+  const text = useThrottled(entries.at(-1)?.revision ?? 0, TEXT_PAUSE)
+  const discussed = entries.findLast(({ kind }) => DISCUSSED.has(kind))?.revision ?? 0
+  const load = () => loadComments(documentId, all ? 'all' : 'open')
+  return useLoaded(`comments of ${documentId}`, load, `${discussed} ${text} ${all}`)
+}
+
+async function loadComments(id: string, status: 'open' | 'all'): Promise<Found> {
+  const comments: DocumentComment[] = []
+  for (let after: string | undefined; ; ) {
+    const query = { status, limit: '500', ...(after === undefined ? {} : { after }) }
+    const page: DocumentComments = await take(api.v1.documents[':id'].comments.$get({ param: { id }, query }))
+    comments.push(...page.comments)
+    if (page.next === null) return { comments, settled: page.settled }
+    after = page.next
+  }
+}
 
 interface Props {
   readonly documentId: string
-  readonly comments: Loading<readonly DocumentComment[]>
+  readonly comments: Loading<Found>
+  /** Whether settled ones are shown. */
+  readonly all: boolean
+  readonly onAll: (all: boolean) => void
   /** The id of the chosen comment; null: none. */
   readonly chosen: string | null
   readonly onChoose: (id: string | null) => void
 }
 
 /** The list of comments and suggestions next to the text of a document. */
-export function Comments({ documentId, comments, chosen, onChoose }: Props) {
-  const [all, setAll] = useState(false)
+export function Comments({ documentId, comments, all, onAll, chosen, onChoose }: Props) {
   return (
     <aside class="comments" aria-label="Comments and suggestions">
       <Loaded of={comments}>
-        {(found) => {
+        {({ comments: found, settled }) => {
           const open = found.filter(({ status }) => status === 'open')
-          const settled = found.length - open.length
           return (
             <>
               <h2>
                 {open.length === 0 ? 'No open comments' : `${open.length} open`}
                 {settled > 0 && (
-                  <button type="button" class="link" aria-pressed={all} onClick={() => setAll(!all)}>
+                  <button type="button" class="link" aria-pressed={all} onClick={() => onAll(!all)}>
                     {all ? 'Hide settled' : `Show ${settled} settled`}
                   </button>
                 )}
@@ -166,7 +193,9 @@ function Deeds({ documentId, comment }: Pick<ThreadProps, 'documentId' | 'commen
     const text = String(new FormData(event.currentTarget as HTMLFormElement).get('text')).trim()
     const done =
       asking === 'reply'
-        ? await run('Replied.', () => take(comments[':comment'].replies.$post({ ...thread, json: { text, by } })))
+        ? await run('Replied.', () =>
+            take(comments[':comment'].replies.$post({ ...thread, header: asOne(), json: { text, by } })),
+          )
         : await run('Refused; the text stays.', () =>
             take(suggestions[':suggestion'].refuse.$post({ ...suggestion, json: { reason: text, by } })),
           )

@@ -9,7 +9,6 @@ import { later } from '../page/later.tsx'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
-import type { Loading } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { Comments, useComments } from './comments.tsx'
@@ -29,8 +28,8 @@ const TABS = [
 
 const NONE: readonly DocumentComment[] = []
 
-const openOf = (comments: Loading<readonly DocumentComment[]>): readonly DocumentComment[] =>
-  comments !== null && 'value' in comments ? comments.value.filter(({ status }) => status === 'open') : NONE
+const openOf = (found: ReturnType<typeof useComments>): readonly DocumentComment[] =>
+  found !== null && 'value' in found ? found.value.comments.filter(({ status }) => status === 'open') : NONE
 
 /** A document at the revision in the URL (`rev`; absent: the last one), with all requests to it. */
 export function DocumentScreen({ documentId }: { documentId: string }) {
@@ -44,7 +43,8 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
   }, [model])
   const title = model.title.value
   useTitle(title === '' ? `Document ${documentId}` : title)
-  const comments = useComments(documentId, model.entries.value.at(-1)?.revision ?? 0)
+  const [all, setAll] = useState(false)
+  const comments = useComments(documentId, model.entries.value, all)
   const open = useMemo(() => openOf(comments), [comments])
   const [chosen, choose] = useState<string | null>(null)
   const rights = useRights()
@@ -116,7 +116,7 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
                       onChoose={choose}
                     />
                   )}
-                  {!isPast && <Comments {...{ documentId, comments, chosen }} onChoose={choose} />}
+                  {!isPast && <Comments {...{ documentId, comments, all, chosen }} onAll={setAll} onChoose={choose} />}
                 </div>
               )}
               {tab === 'writers' && <Writers {...at} />}

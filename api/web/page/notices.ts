@@ -1,15 +1,15 @@
-import { effect } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { askKey } from '../actions/open-questions.ts'
-import { shown } from '../parts/shown.ts'
 import { stored } from '../parts/stored.ts'
 import { go } from './router.ts'
+import { showNotices } from './show-notices.ts'
 import { taskOf, waitingAsks } from './waiting.ts'
-
-/** The most characters of a task in a notice. */
-const MOST = 120
 
 /** True: the person wants notices of new questions while the page is hidden. The browser asks for its own permission. */
 export const wantsNotices = stored('keepup-notices', (found) => found === true)
+
+/** Why the browser could not show a notice. Empty: it could. */
+const failure = signal('')
 
 /** Why the browser shows no notices although the person wants them. Empty: it shows them. */
 export const noticesRefused = (): string =>
@@ -17,7 +17,7 @@ export const noticesRefused = (): string =>
     ? 'this browser has none'
     : Notification.permission === 'denied'
       ? 'the browser refuses them for this site'
-      : ''
+      : failure.value
 
 /** Turns notices on or off. Asks the browser for permission, which it grants only after an act of the person. */
 export async function toggleNotices(): Promise<void> {
@@ -35,23 +35,6 @@ export function followNotices(): void {
     const fresh = known === null ? [] : asks.filter((ask) => !known!.has(askKey(ask)))
     known = new Set(asks.map(askKey))
     if (!wantsNotices.peek() || !document.hidden || noticesRefused() !== '') return
-    for (const ask of fresh) {
-      const task = taskOf.peek().get(ask.runId) ?? ask.runId
-      // Tabs give the same tag, so the browser shows one notice.
-      const notice = new Notification(`keepup: ${WORDS[ask.for]}`, {
-        ...{ body: shown(task.slice(0, MOST)), tag: `keepup ${askKey(ask)}`, icon: '/icon-asks.svg' },
-      })
-      notice.onclick = () => {
-        focus()
-        go(`/runs/${ask.runId}?agent=${ask.agentId}`)
-        notice.close()
-      }
-    }
+    failure.value = showNotices(fresh, (ask) => taskOf.peek().get(ask.runId) ?? ask.runId, go)
   })
 }
-
-const WORDS = {
-  approval: 'an approval waits for you',
-  doubt: 'an unknown outcome waits for you',
-  input: 'a question waits for you',
-} as const

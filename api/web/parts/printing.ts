@@ -19,32 +19,35 @@ export function setLoading(part: object, isLoading: boolean): void {
 
 /** From the last load to the print, in ms: loaded rows ask for further content when they are drawn. */
 const SETTLED = 150
+/** The page is printed after this time with what has loaded, in ms. */
+const LONGEST = 60_000
 
 /** Prints the whole page: all rows of its lists, after their content has loaded. */
 export async function printPage(): Promise<void> {
   if (printing.value) return
   printing.value = true
-  await settled()
-  addEventListener(
-    'afterprint',
-    () => {
-      printing.value = false
-    },
-    { once: true },
-  )
-  print()
+  try {
+    await settled()
+    // Returns when the page was printed, or the person has left the dialog.
+    print()
+  } finally {
+    printing.value = false
+  }
 }
 
-/** Resolves when nothing has been loading for a while. */
+/** Resolves when nothing has been loading for a while, or after {@link LONGEST}. */
 const settled = (): Promise<void> =>
   new Promise((resolve) => {
-    let timer = 0
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const done = () => {
+      clearTimeout(timer)
+      clearTimeout(limit)
+      stop()
+      resolve()
+    }
+    const limit = setTimeout(done, LONGEST)
     const stop = effect(() => {
       clearTimeout(timer)
-      if (loading.value.size > 0) return
-      timer = window.setTimeout(() => {
-        stop()
-        resolve()
-      }, SETTLED)
+      if (loading.value.size === 0) timer = setTimeout(done, SETTLED)
     })
   })

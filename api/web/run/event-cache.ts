@@ -104,7 +104,7 @@ export class EventCache {
   #keep(page: number, events: Map<number, EventView>): void {
     this.#pages.delete(page)
     this.#pages.set(page, events)
-    if (this.#pages.size > MOST && !printing.peek()) this.#pages.delete(this.#pages.keys().next().value as number)
+    while (this.#pages.size > MOST && !printing.peek()) this.#pages.delete(this.#pages.keys().next().value as number)
     this.version.value++
   }
 }

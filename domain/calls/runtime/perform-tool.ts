@@ -74,8 +74,9 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
 
   const { runId, agentId, turn = 0 } = caller
   const output = env.secrets.stream()
+  let isOver = false
   const publish = (text: string) => {
-    if (text !== '') ports.feed.publish({ runId, agentId, turn, kind: 'output', toolCallId: call.id, text })
+    if (text !== '' && !isOver) ports.feed.publish({ runId, agentId, turn, kind: 'output', toolCallId: call.id, text })
   }
   const context = (own: AbortSignal): ToolContext => ({
     runId,
@@ -121,6 +122,8 @@ export async function performTool<Performed extends Pick<ToolSucceeded, 'result'
     return redactResult(env.secrets, apart(result), yieldToEventLoop)
   })
   publish(output.end())
+  // A tool that did not stop at its time limit can still write.
+  isOver = true
   if (ended.end === 'hung') {
     // The end was not observed, so only a call that is safe to repeat counts as failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')

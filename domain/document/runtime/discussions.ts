@@ -5,7 +5,7 @@ import { DocumentError } from '../errors.ts'
 import type { DocumentCommand } from '../stream/decide.ts'
 import type { Anchor } from '../stream/events.ts'
 import type { Thread } from '../stream/threads.ts'
-import type { Chosen, Desk } from './document-desk.ts'
+import type { Chosen, Desk, Recorded } from './document-desk.ts'
 import { holdsSecret } from './holds-secret.ts'
 import { KnownThreads } from './known-threads.ts'
 import type { DocumentCaller, DocumentPorts } from './types.ts'
@@ -22,7 +22,7 @@ export interface Quoted {
 
 /** A comment or suggestion in the present document. */
 export type ThreadNow = Thread & {
-  /** The current range of its text. Null: the text was deleted. */
+  /** The current range of its text. Null: the text was deleted, or the thread is settled. */
   readonly range: TextRange | null
   /** The text differs from the quoted one, so the suggestion can no longer be accepted. Comments are never outdated. */
   readonly outdated: boolean
@@ -31,6 +31,25 @@ export type ThreadNow = Thread & {
 export interface Discussed {
   readonly id: string
   readonly revision: number
+}
+
+/** A part of the comments and suggestions of a document. */
+export interface Listed {
+  readonly status: 'open' | 'all'
+  /** `newest`: the last added first. */
+  readonly order?: 'oldest' | 'newest'
+  /** The id of the thread before the first one. Absent: from the start. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export interface ThreadPage {
+  readonly revision: number
+  readonly threads: readonly ThreadNow[]
+  /** The number of settled threads of the document. */
+  readonly settled: number
+  /** The `after` of the next page; null: this is the last one. */
+  readonly next: string | null
 }
 
 type Limits = { readonly [T in 'text' | 'quote' | 'reason']: number }
@@ -53,20 +72,35 @@ export class Discussions {
     this.#threads = new KnownThreads(ports)
   }
 
-  /** All comments and suggestions in the order in which they were added, and the document's revision. */
-  async list(documentId: string): Promise<{ readonly revision: number; readonly threads: readonly ThreadNow[] }> {
+  /** A page of the comments and suggestions, and the document's revision. Rejects with `COMMENT_UNKNOWN` for `after`. */
+  async list(documentId: string, { status, order, after, limit }: Listed): Promise<ThreadPage> {
     const desk = await this.#desk(documentId)
     return desk.look(async (replica, { revision }) => {
-      const threads = await this.#threads.upTo(documentId, revision)
-      return { revision, threads: [...threads.values()].map((thread) => present(replica, thread)) }
+      const known = [...(await this.#threads.upTo(documentId, revision)).values()]
+      const ordered = order === 'newest' ? known.toReversed() : known
+      const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
+      if (after !== undefined && from === 0) throw unknownThread(after, null)
+      const wanted = ordered.slice(from).filter((thread) => status === 'all' || thread.status === 'open')
+      const threads = wanted.slice(0, limit).map((thread) => present(replica, thread))
+      const settled = known.filter((thread) => thread.status !== 'open').length
+      return { revision, threads, settled, next: wanted.length > limit ? threads.at(-1)!.id : null }
     })
   }
 
-  /** Adds a comment. Rejects with `QUOTE_REFUSED`, `CONTENT_REFUSED`, `TOO_MANY_COMMENTS`. `key`: see {@link threadId}. */
+  /** Drops the texts in memory after an erasure. */
+  forget(documentId: string): Promise<void> {
+    return this.#threads.forget(documentId)
+  }
+
+  /**
+   * Adds a comment. Rejects with `QUOTE_REFUSED`, `CONTENT_REFUSED`, `TOO_MANY_COMMENTS`. `key` identifies a request of the
+   * caller: its repetition adds nothing, and another request with this key rejects with `IDEMPOTENCY_KEY_REUSED`.
+   */
   comment(documentId: string, at: Quoted, text: string, caller: DocumentCaller, key?: string): Promise<Discussed> {
-    return this.#add(documentId, at, [text], caller, key, (comment, anchor) => ({
-      ...{ kind: 'comment', comment, anchor, text },
-    }))
+    return this.#add(documentId, at, [text], caller, key, {
+      isSame: (made) => made.kind === 'comment' && isSameText(made.text, text),
+      commandOf: (comment, anchor) => ({ kind: 'comment', comment, anchor, text }),
+    })
   }
 
   /** Makes a suggestion. Rejects like {@link comment}. `replacement` empty: delete the quote. */
@@ -76,16 +110,44 @@ export class Discussions {
     caller: DocumentCaller,
     key?: string,
   ): Promise<Discussed> {
-    return this.#add(documentId, at, [replacement, reason ?? ''], caller, key, (suggestion, anchor) => {
-      if (anchor.quote === replacement)
-        throw new DocumentError('CONTENT_REFUSED', 'the replacement is the same text; suggest another one')
-      return { kind: 'suggest', suggestion, anchor, replacement, ...(reason === undefined ? {} : { reason }) }
+    return this.#add(documentId, at, [replacement, reason ?? ''], caller, key, {
+      isSame: (made) =>
+        made.kind === 'suggestion' &&
+        isSameText(made.replacement, replacement) &&
+        (made.replacement === null || made.reason === reason),
+      commandOf(suggestion, anchor) {
+        if (anchor.quote === replacement)
+          throw new DocumentError('CONTENT_REFUSED', 'the replacement is the same text; suggest another one')
+        return { kind: 'suggest', suggestion, anchor, replacement, ...(reason === undefined ? {} : { reason }) }
+      },
     })
   }
 
-  /** Replies to an open comment or suggestion. Rejects with `COMMENT_UNKNOWN`, `COMMENT_SETTLED`, `CONTENT_REFUSED`. */
-  reply(documentId: string, thread: string, text: string, caller: DocumentCaller): Promise<Discussed> {
-    return this.#settle(documentId, thread, null, [text], caller, () => ({ kind: 'reply', thread, text }))
+  /**
+   * Replies to an open comment or suggestion. Rejects with `COMMENT_UNKNOWN`, `COMMENT_SETTLED`, `CONTENT_REFUSED`. `key`:
+   * see {@link comment}.
+   */
+  async reply(
+    documentId: string,
+    thread: string,
+    text: string,
+    caller: DocumentCaller,
+    key?: string,
+  ): Promise<Discussed> {
+    await this.#mustBeSafe([text], caller)
+    const desk = await this.#desk(documentId)
+    const commandId = key === undefined ? undefined : this.#keyed('reply', caller, key)
+    const choose = async ({ revision }: { readonly revision: number }): Promise<Chosen | Recorded> => {
+      const made = commandId === undefined ? null : await this.#threads.replyOf(documentId, revision, commandId)
+      if (made !== null) {
+        const replies = (await this.#threads.upTo(documentId, revision)).get(thread)?.replies ?? []
+        if (!replies.some((one) => one.revision === made && isSameText(one.text, text))) throw keyReused()
+        return { recorded: made }
+      }
+      await this.#open(documentId, revision, thread, null)
+      return { command: { kind: 'reply', thread, text } }
+    }
+    return { id: thread, revision: await desk.decide(caller, choose, commandId) }
   }
 
   /** Rejects with `COMMENT_UNKNOWN`, `COMMENT_SETTLED`. */
@@ -129,30 +191,29 @@ export class Discussions {
     texts: readonly string[],
     caller: DocumentCaller,
     key: string | undefined,
-    commandOf: (id: string, anchor: Anchor) => DocumentCommand,
+    { isSame, commandOf }: Adding,
   ): Promise<Discussed> {
-    mustBeWellFormed(texts)
-    await this.#mustHoldNoSecret(texts, caller)
-    const id = this.#threadId(caller, key)
+    await this.#mustBeSafe(texts, caller)
+    const id = key === undefined ? hex(this.#ports.random.bytes(8)) : this.#keyed('thread', caller, key).slice(-32)
     const desk = await this.#desk(documentId)
-    if (key !== undefined) {
-      const made = (await this.#now(desk, documentId)).get(id)
-      if (made !== undefined) return { id, revision: made.revision }
-    }
-    const revision = await desk.decide(caller, ({ replica }) => ({ command: commandOf(id, anchorFor(replica, at)) }))
+    const revision = await desk.decide(caller, async ({ replica, revision }) => {
+      const made = key === undefined ? undefined : (await this.#threads.upTo(documentId, revision)).get(id)
+      if (made === undefined) return { command: commandOf(id, anchorFor(replica, at)) }
+      if (!isSame(made) || !isAbout(replica, made.anchor, at)) throw keyReused()
+      return { recorded: made.revision }
+    })
     return { id, revision }
   }
 
   async #settle(
     documentId: string,
     id: string,
-    kind: Thread['kind'] | null,
+    kind: Thread['kind'],
     texts: readonly string[],
     caller: DocumentCaller,
     commandOf: () => DocumentCommand,
   ): Promise<Discussed> {
-    mustBeWellFormed(texts)
-    await this.#mustHoldNoSecret(texts, caller)
+    await this.#mustBeSafe(texts, caller)
     const desk = await this.#desk(documentId)
     const revision = await desk.decide(caller, async ({ revision }) => {
       await this.#open(documentId, revision, id, kind)
@@ -166,22 +227,21 @@ export class Discussions {
   async #open(documentId: string, revision: number, id: string, kind: Thread['kind'] | null): Promise<Thread>
   async #open(documentId: string, revision: number, id: string, kind: Thread['kind'] | null): Promise<Thread> {
     const found = (await this.#threads.upTo(documentId, revision)).get(id)
-    if (found === undefined || (kind !== null && found.kind !== kind))
-      throw new DocumentError('COMMENT_UNKNOWN', `the document has no ${kind ?? 'comment or suggestion'} "${id}"`)
+    if (found === undefined || (kind !== null && found.kind !== kind)) throw unknownThread(id, kind)
     const { settled, status } = found
     if (settled === undefined) return found
     const why = `the ${found.kind} was ${status} by ${settled.by.id} at ${settled.at} (revision ${settled.revision})`
     throw new DocumentError('COMMENT_SETTLED', `${why}; read the document again`)
   }
 
-  #now(desk: Desk, documentId: string): Promise<ReadonlyMap<string, Thread>> {
-    return desk.look((_, { revision }) => this.#threads.upTo(documentId, revision))
+  /** The command id of a caller's request. It says nothing of the text, which can be erased. */
+  #keyed(what: 'thread' | 'reply', { name }: DocumentCaller, key: string): string {
+    return keyFor(this.#ports.log.logId, JSON.stringify([what, name, key]))
   }
 
-  /** A caller's key gives the same id again, so a repeated request adds nothing. */
-  #threadId({ name }: DocumentCaller, key: string | undefined): string {
-    if (key === undefined) return hex(this.#ports.random.bytes(8))
-    return keyFor(this.#ports.log.logId, JSON.stringify(['thread', name, key])).slice(-32)
+  async #mustBeSafe(texts: readonly string[], caller: DocumentCaller): Promise<void> {
+    mustBeWellFormed(texts)
+    await this.#mustHoldNoSecret(texts, caller)
   }
 
   async #mustHoldNoSecret(texts: readonly string[], caller: DocumentCaller): Promise<void> {
@@ -190,6 +250,36 @@ export class Discussions {
   }
 }
 
+interface Adding {
+  /** Whether a thread with the id of the request was made by the same request. */
+  isSame(made: Thread): boolean
+  commandOf(id: string, anchor: Anchor): DocumentCommand
+}
+
+/** Of an erased text nothing is left to compare. */
+const isSameText = (made: string | null, asked: string): boolean => made === null || made === asked
+
+/**
+ * Whether a request can have given this anchor. Edits since then can have moved its text, so another start counts only
+ * while the quote stands there.
+ */
+function isAbout(replica: OpenDocument, anchor: Anchor, { spanId, quote, start }: Quoted): boolean {
+  if (anchor.span !== spanId) return false
+  if (quote === undefined) return true
+  if (!isSameText(anchor.quote, quote)) return false
+  const view = replica.span(spanId)
+  const canCompare = start !== undefined && 'text' in view && typeof view.text === 'string'
+  if (!canCompare || !view.text.startsWith(quote, start)) return true
+  return replica.anchor(spanId, { start, end: start + quote.length }).start === anchor.start
+}
+
+const keyReused = () =>
+  new DocumentError('IDEMPOTENCY_KEY_REUSED', 'this key came with another request before; draw a new one')
+
+/** `kind` null: a comment or a suggestion. */
+const unknownThread = (id: string, kind: Thread['kind'] | null) =>
+  new DocumentError('COMMENT_UNKNOWN', `the document has no ${kind ?? 'comment or suggestion'} "${id}"`)
+
 type Suggestion = Extract<Thread, { kind: 'suggestion' }>
 
 function mustBeWellFormed(texts: readonly string[]): void {
@@ -197,11 +287,12 @@ function mustBeWellFormed(texts: readonly string[]): void {
     throw new DocumentError('CONTENT_REFUSED', 'the text has half of a surrogate pair; send well-formed Unicode')
 }
 
-/** The thread with the current range of its text. */
+/** The thread with the current range of its text, while it is open. */
 function present(replica: OpenDocument, thread: Thread): ThreadNow {
+  if (thread.status !== 'open') return { ...thread, range: null, outdated: false }
   const range = replica.range(thread.anchor.span, thread.anchor)
   const stands = range === null || range.text === '' ? null : range
-  const isOutdated = thread.kind === 'suggestion' && thread.status === 'open' && stands?.text !== thread.anchor.quote
+  const isOutdated = thread.kind === 'suggestion' && stands?.text !== thread.anchor.quote
   return { ...thread, range: stands, outdated: isOutdated }
 }
 

@@ -36,6 +36,11 @@ export interface Chosen {
   readonly change?: PendingChange
 }
 
+/** The request was recorded at this revision before. */
+export interface Recorded {
+  readonly recorded: number
+}
+
 /**
  * Handles the requests of one stream, one at a time, with a replica of its document. Judges a request at the stream's
  * last revision, makes the edit on the replica, and appends with that expected revision. If another process appended
@@ -131,14 +136,21 @@ export class Desk {
 
   /**
    * Records the command that `choose` gives for the current document, and keeps its change. Calls `choose` again if
-   * another writer appends first. Returns the revision of the last event.
+   * another writer appends first. Returns the revision of the last event. `commandId` identifies a request that may be
+   * repeated; `choose` then looks for the earlier one.
    */
-  decide(caller: DocumentCaller, choose: (at: AtDocument) => Chosen | Promise<Chosen>): Promise<number> {
+  decide(
+    caller: DocumentCaller,
+    choose: (at: AtDocument) => Promise<Chosen | Recorded>,
+    commandId: string = this.#unkeyed(),
+  ): Promise<number> {
     return this.#enqueue(async () => {
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const at = mustBeDocument(await this.#current())
-        const { command, change = null } = await choose(at)
-        const recorded = await this.#record(command, askingOf(caller, this.#unkeyed()), at.revision, change)
+        const chosen = await choose(at)
+        if ('recorded' in chosen) return chosen.recorded
+        const { command, change = null } = chosen
+        const recorded = await this.#record(command, askingOf(caller, commandId), at.revision, change)
         if (recorded !== null) return recorded
       }
       throw contention(this.#stream)

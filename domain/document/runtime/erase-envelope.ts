@@ -12,15 +12,17 @@ export interface EnvelopeErasure extends ErasureReason {
 }
 
 /**
- * Erases the body of a request or of a comment permanently. Text that the request wrote stays in the document's updates. Rejects with
- * `NOT_ERASABLE` for an event that is not a request, `EVENT_UNKNOWN` for a missing event, `CONTENT_REFUSED` if the
- * reason contains a secret, and `ERASE_IMPOSSIBLE` if the event store cannot erase events.
+ * Erases the body of one request, comment, suggestion, reply or refusal permanently. Each reply and each reason of a
+ * refusal is an event of its own. Text that a request wrote stays in the document's updates. `forget` drops copies in
+ * memory. Rejects with `NOT_ERASABLE` for an event of another type, `EVENT_UNKNOWN` for a missing event,
+ * `CONTENT_REFUSED` if the reason contains a secret, and `ERASE_IMPOSSIBLE` if the event store cannot erase events.
  */
 export async function eraseEnvelopeBody(
   ports: DocumentPorts,
   documentId: string,
   { revision, code, reason }: EnvelopeErasure,
   caller: DocumentCaller,
+  forget: () => Promise<void>,
 ): Promise<{ readonly revision: number; readonly recorded: boolean }> {
   if (await holdsSecret(ports, caller, [reason]))
     throw new DocumentError('CONTENT_REFUSED', 'the reason holds a secret value; say it without')
@@ -33,7 +35,7 @@ export async function eraseEnvelopeBody(
     ...(trace === undefined ? {} : { trace }),
   }
   // Snapshots and replicas contain no requests.
-  return erase(ports, document, stream, what, asker, { forget: async () => {} })
+  return erase(ports, document, stream, what, asker, { forget })
 }
 
 /** Events with a comment, a suggestion, or the reason of a refusal. */

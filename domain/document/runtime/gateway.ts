@@ -112,10 +112,10 @@ export class DocumentGateway {
     return this.#desk(documentId).look((replica) => rebase(request, replica))
   }
 
-  /** Erases a request of a document permanently; see {@link eraseEnvelopeBody}. */
+  /** Erases a request or a text of a discussion permanently; see {@link eraseEnvelopeBody}. */
   async erase(documentId: string, what: EnvelopeErasure, caller: DocumentCaller) {
     await this.#mustExist(documentId)
-    return eraseEnvelopeBody(this.#ports, documentId, what, caller)
+    return eraseEnvelopeBody(this.#ports, documentId, what, caller, () => this.discussions.forget(documentId))
   }
 
   /**

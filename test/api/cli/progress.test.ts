@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { kitOf } from '../../../api/cli/commands/kit.ts'
+import { choose } from '../../../api/cli/ask/choose.ts'
+import { kitOf, readAll } from '../../../api/cli/commands/kit.ts'
 import type { CliIo, Context } from '../../../api/cli/context.ts'
 import { showProgress } from '../../../api/cli/output/progress.ts'
 
@@ -39,14 +41,14 @@ describe('the line of a command at work', () => {
     expect(written).toEqual([])
   })
 
-  const action = async (name: string, act: (ctx: Context) => void) => {
+  const action = async (name: string, act: (ctx: Context) => unknown, stdin: unknown = {}) => {
     const { written, stream } = terminal()
-    const io = { stdout: { write: () => true }, stderr: stream, stdin: {}, env: {}, cwd: '/', program: 'keepup' }
+    const io = { stdout: { write: () => true }, stderr: stream, stdin, env: {}, cwd: '/', program: 'keepup' }
     const kit = kitOf({ io: io as unknown as CliIo, likeIt: () => [], runCli: async () => 0 }, () => {})
     const program = new Command('keepup').option('-o, --output <format>', '', 'table')
     const acts = kit.action(async (ctx) => {
       vi.advanceTimersByTime(3_000)
-      act(ctx)
+      await act(ctx)
       return 0
     })
     program.command(name).action(acts)
@@ -63,7 +65,25 @@ describe('the line of a command at work', () => {
     }
   })
 
-  it('is not shown by commands that ask or write all the time', async () => {
+  it('is removed before a question, and before standard input is read', async () => {
+    const ask = (ctx: Context) => {
+      const asked = choose(ctx, { question: '?', choices: [], open: 'nothing' }, AbortSignal.abort())
+      vi.advanceTimersByTime(5_000)
+      return asked
+    }
+    const read = (ctx: Context) => {
+      const all = readAll(ctx)
+      vi.advanceTimersByTime(5_000)
+      return all
+    }
+    for (const act of [ask, read]) {
+      const written = await action('erase', act, new PassThrough().end())
+      expect(written.at(-2)).toContain('erase: 3 s')
+      expect(written.at(-1)).toBe('\r\u001b[K')
+    }
+  })
+
+  it('is not shown by commands that drive a run or write all the time', async () => {
     expect(await action('approve', (ctx) => ctx.note('x'))).toEqual(['x\n'])
   })
 })

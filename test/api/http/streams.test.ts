@@ -236,6 +236,8 @@ describe('the live stream', () => {
         item.kind === 'output' ? [item.toolCallId, item.text, item.soFar] : [],
       )
     }
+    output(1, 'a', 'before the drive')
+    live.publish({ kind: 'drive', runId: 'r', driving: true, end: null })
     output(1, 'a', 'of the turn before')
     output(2, 'b', 'one ')
     output(2, 'b', 'two')
@@ -245,6 +247,8 @@ describe('the live stream', () => {
       ['c', 'x'.repeat(20_000), true],
     ])
     live.publish({ kind: 'drive', runId: 'r', driving: false, end: { end: 'done' } })
+    expect(await heard()).toEqual([])
+    output(3, 'd', 'of a tool that did not stop')
     expect(await heard()).toEqual([])
   })
 })

@@ -5,6 +5,7 @@ import { Person } from '../../support/documents/person.ts'
 import { ANN, BOB, made, replaceFirst, requestFor, textsOf, typesOf } from '../../support/documents/runtime.ts'
 
 const AGENT = { by: { kind: 'gateway', id: 'ag1' }, name: 'agent:ag1', runId: 'run1', toolCallId: 'ag1.t1.c0' } as const
+const ALL = { status: 'all', limit: 1000 } as const
 const PLAN = '<p>The <b>quick</b> brown fox 🦊 jumps</p><p>Second</p><table><tr><td>cell one</td></tr></table><hr/>'
 
 async function plan() {
@@ -12,7 +13,7 @@ async function plan() {
   const id = await made(gateway, PLAN)
   const spans = (await gateway.read(id)).blocks.map((block) => block.id!)
   const person = async (peer: string) => new Person(peer, (await gateway.snapshot(id)).bytes)
-  const one = async (thread: string) => (await gateway.discussions.list(id)).threads.find((t) => t.id === thread)!
+  const one = async (thread: string) => (await gateway.discussions.list(id, ALL)).threads.find((t) => t.id === thread)!
   return { gateway, another, ports, id, spans, person, one, discuss: gateway.discussions }
 }
 
@@ -150,6 +151,79 @@ describe('a comment', () => {
     expect((await ask(ANN as never)).id).not.toBe(first.id)
   })
 
+  it('with one key is added once by requests at the same time, also in two processes', async () => {
+    const { discuss, another, id, spans } = await plan()
+    const ask = (of = discuss, text = 'Once') => of.comment(id, { spanId: spans[1]!, quote: 'Second' }, text, ANN, 'k1')
+    const other = another().discussions
+    const made = await Promise.all([ask(), ask(), ask(other), ask(other)])
+    expect(new Set(made.map((one) => `${one.id} ${one.revision}`)).size).toBe(1)
+    expect((await discuss.list(id, ALL)).threads).toHaveLength(1)
+    expect(await ask(other)).toEqual(made[0])
+  })
+
+  it('and a suggestion with the key of another request are refused, with that of an erased one are not', async () => {
+    const { gateway, discuss, id, spans, person } = await plan()
+    const reused = { code: 'IDEMPOTENCY_KEY_REUSED' }
+    const at = { spanId: spans[0]!, quote: 'u', start: 'The q'.length }
+    const first = await discuss.comment(id, at, 'one', ANN, 'k1')
+    const other = { ...at, start: 'The quick brown fox 🦊 j'.length }
+    await expect(discuss.comment(id, at, 'two', ANN, 'k1')).rejects.toMatchObject(reused)
+    await expect(discuss.comment(id, other, 'one', ANN, 'k1')).rejects.toMatchObject(reused)
+    await expect(discuss.comment(id, { spanId: spans[1]! }, 'one', ANN, 'k1')).rejects.toMatchObject(reused)
+    await expect(discuss.suggest(id, { ...at, replacement: 'one' }, ANN, 'k1')).rejects.toMatchObject(reused)
+    const bob = await person('77')
+    const edit = bob.change(() => bob.text(0).insert(0, 'Now: '))
+    await gateway.import(id, edit, BOB)
+    expect(await discuss.comment(id, at, 'one', ANN, 'k1')).toEqual(first)
+    await gateway.erase(id, { revision: first.revision, reason: 'asked' }, ANN)
+    expect(await discuss.comment(id, at, 'one', ANN, 'k1')).toEqual(first)
+    const asked = { spanId: spans[1]!, replacement: 'Third' }
+    await discuss.suggest(id, { ...asked, reason: 'a' }, ANN, 'k2')
+    await expect(discuss.suggest(id, { ...asked, reason: 'b' }, ANN, 'k2')).rejects.toMatchObject(reused)
+    await expect(discuss.suggest(id, { ...asked, replacement: 'x' }, ANN, 'k2')).rejects.toMatchObject(reused)
+  })
+
+  it('gets a reply with one key once, also by another process and after it was resolved', async () => {
+    const { discuss, another, id, spans, one } = await plan()
+    const { id: c } = await discuss.comment(id, { spanId: spans[1]! }, 'Why?', ANN)
+    const { id: d } = await discuss.comment(id, { spanId: spans[1]! }, 'How?', ANN)
+    const other = another().discussions
+    const ask = (of = discuss) => of.reply(id, c, 'So.', BOB, 'k1')
+    const made = await Promise.all([ask(), ask(other), ask(), ask(other)])
+    expect(new Set(made.map(({ revision }) => revision)).size).toBe(1)
+    await discuss.resolve(id, c, ANN)
+    expect(await ask()).toEqual(made[0])
+    expect((await one(c)).replies).toHaveLength(1)
+    const reused = { code: 'IDEMPOTENCY_KEY_REUSED' }
+    await expect(discuss.reply(id, c, 'Thus.', BOB, 'k1')).rejects.toMatchObject(reused)
+    await expect(other.reply(id, d, 'So.', BOB, 'k1')).rejects.toMatchObject(reused)
+    expect((await discuss.reply(id, d, 'So.', ANN, 'k1')).revision).toBeGreaterThan(made[0]!.revision)
+  })
+
+  it('is listed in pages, and looks for its text only while it is open', async () => {
+    const { discuss, id, spans } = await plan()
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.push((await discuss.comment(id, { spanId: spans[1]! }, `c${n}`, ANN)).id)
+    for (const settled of [ids[0]!, ids[2]!]) await discuss.resolve(id, settled, ANN)
+    const page = async (asked: Parameters<typeof discuss.list>[1]) => {
+      const { threads, next, settled } = await discuss.list(id, asked)
+      return { ids: threads.map((thread) => thread.id), next, settled }
+    }
+    const [a, b, c, d, e] = ids as [string, string, string, string, string]
+    expect(await page({ status: 'open', limit: 2 })).toEqual({ ids: [b, d], next: d, settled: 2 })
+    expect(await page({ status: 'open', limit: 2, after: d })).toEqual({ ids: [e], next: null, settled: 2 })
+    // A page can continue after a comment that was resolved since.
+    expect(await page({ status: 'open', limit: 3, after: c })).toEqual({ ids: [d, e], next: null, settled: 2 })
+    expect(await page({ status: 'all', order: 'newest', limit: 3 })).toEqual({ ids: [e, d, c], next: c, settled: 2 })
+    expect(await page({ status: 'all', order: 'newest', limit: 3, after: c })).toMatchObject({
+      ids: [b, a],
+      next: null,
+    })
+    await expect(page({ status: 'all', limit: 3, after: 'nothing' })).rejects.toMatchObject({ code: 'COMMENT_UNKNOWN' })
+    const { threads } = await discuss.list(id, ALL)
+    expect(threads.map(({ range }) => range?.text ?? null)).toEqual([null, 'Second', null, 'Second', 'Second'])
+  })
+
   it.each([
     ['no such span', { spanId: 'nothing' }, 'no text with the span id'],
     ['a divider', { spanId: 'divider' }, 'no text with the span id'],
@@ -174,10 +248,10 @@ describe('a comment', () => {
   it('is erased for ever with its quote', async () => {
     const { gateway, another, discuss, id, spans, ports } = await plan()
     const { id: c, revision } = await discuss.comment(id, { spanId: spans[1]! }, 'private', ANN)
-    expect((await discuss.list(id)).threads).toHaveLength(1)
+    expect((await discuss.list(id, ALL)).threads).toHaveLength(1)
     await gateway.erase(id, { revision, reason: 'asked' }, ANN)
     for (const { discussions } of [gateway, another()])
-      expect((await discussions.list(id)).threads).toMatchObject([
+      expect((await discussions.list(id, ALL)).threads).toMatchObject([
         { id: c, text: null, anchor: { quote: null }, status: 'open' },
       ])
     await discuss.resolve(id, c, ANN)

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { asOne, take } from '../../../http/answers.ts'
-import type { DocumentComment } from '../../../operations/document/schemas.ts'
+import type { DocumentComment, DocumentComments } from '../../../operations/document/schemas.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
+import { authorOf } from '../../output/document-author.ts'
 import { type Kit, whole } from '../kit.ts'
 import type { FindDocument } from './docs-prove.ts'
 
@@ -20,12 +21,23 @@ const quotedOf = (span_id: string, { quote, start }: QuoteOptions) => ({
 
 async function commentsOf(ctx: Context, id: string, status: 'open' | 'all', need: 'read' | 'write' = 'read') {
   const client = await ctx.client(need)
-  return take(client.v1.documents[':id'].comments.$get({ param: { id }, query: { status } }))
+  const comments: DocumentComment[] = []
+  for (let after: string | null | undefined; after !== null; ) {
+    const query = { status, limit: '500', ...(after ? { after } : {}) }
+    const page: DocumentComments = await take(client.v1.documents[':id'].comments.$get({ param: { id }, query }))
+    comments.push(...page.comments)
+    after = page.next
+  }
+  return comments
 }
+
+/** The longest id, that of a request with a key: no other id begins with it. */
+const WHOLE_ID = /^[0-9a-f]{32}$/
 
 /** Finds a comment or suggestion by a prefix of its id. Throws a UsageError if the prefix matches none or several. */
 async function commentId(ctx: Context, id: string, prefix: string): Promise<string> {
-  const { comments } = await commentsOf(ctx, id, 'all', 'write')
+  if (WHOLE_ID.test(prefix)) return prefix
+  const comments = await commentsOf(ctx, id, 'all', 'write')
   const found = comments.filter((one) => one.id.startsWith(prefix))
   if (found.length === 1) return found[0]!.id
   const what = found.length > 1 ? `"${prefix}" is not unique` : `the document has no comment "${prefix}"`
@@ -33,11 +45,11 @@ async function commentId(ctx: Context, id: string, prefix: string): Promise<stri
 }
 
 async function list(ctx: Context, id: string, { all }: { all?: boolean }): Promise<number> {
-  const { comments } = await commentsOf(ctx, id, all === true ? 'all' : 'open')
+  const comments = await commentsOf(ctx, id, all === true ? 'all' : 'open')
   ctx.list(comments, [
     { title: 'ID', of: (one) => one.id },
     { title: 'STATUS', of: (one) => (one.outdated ? 'outdated' : one.status) },
-    { title: 'BY', of: (one) => one.toolCallId ?? `${one.by.kind}:${one.by.id}` },
+    { title: 'BY', of: authorOf },
     { title: 'TIME', of: (one) => one.at, optional: true },
     { title: 'SPAN', of: (one) => one.span_id, optional: true },
     { title: 'WHAT', of: whatOf, flexible: true },
@@ -76,7 +88,9 @@ async function reply(ctx: Context, id: string, prefix: string, text: string): Pr
   const param = { id, comment: await commentId(ctx, id, prefix) }
   const client = await ctx.client('write')
   const json = { text, by: ctx.by }
-  const done = await take(client.v1.documents[':id'].comments[':comment'].replies.$post({ param, header: {}, json }))
+  const done = await take(
+    client.v1.documents[':id'].comments[':comment'].replies.$post({ param, header: asOne(), json }),
+  )
   ctx.show(done, () => [`recorded at revision ${done.revision}`])
   return EXIT.done
 }

@@ -35,7 +35,7 @@ interface EraseOptions {
 
 async function erase(ctx: Context, id: string, { revision, code, reason, yes }: EraseOptions): Promise<number> {
   ctx.note(
-    `This empties the request at revision ${revision} of ${id} for ever. The words that it wrote stay in the document.`,
+    `This empties the request or comment at revision ${revision} of ${id} for ever. Words in the text stay in the document.`,
   )
   if (!(await agreed(ctx, yes, 'Empty it? Nothing brings it back.', '"docs history"'))) {
     ctx.note('nothing was erased')
@@ -57,9 +57,15 @@ export function proveDocuments(docs: Command, kit: Kit, find: FindDocument): voi
     .action(kit.action(async (ctx, [id]) => verify(ctx, await find(ctx, id!))))
   docs
     .command('erase')
-    .description('empty a request for ever; what it wrote stays in the document')
+    .description(
+      'empty a request or a comment for ever; replies and reasons are revisions of their own; the text stays',
+    )
     .argument('<document>')
-    .requiredOption('--revision <n>', 'of the request or its answer, as "history" shows it', whole('--revision'))
+    .requiredOption(
+      '--revision <n>',
+      'of the request, its answer, the comment, reply or refusal, as "history" shows it',
+      whole('--revision'),
+    )
     .requiredOption('--reason <text>', 'why; it is recorded')
     .addOption(erasureCode())
     .option('--yes', 'do not ask')

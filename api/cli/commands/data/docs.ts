@@ -5,6 +5,7 @@ import { asOne, refusal, take } from '../../../http/answers.ts'
 import type { DocumentEntry, DocumentList } from '../../../operations/document/schemas.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
+import { authorOf } from '../../output/document-author.ts'
 import { choice, type Kit, readAll, readText, whole } from '../kit.ts'
 import { discussDocuments } from './docs-discuss.ts'
 import { proveDocuments } from './docs-prove.ts'
@@ -49,8 +50,7 @@ interface CreateOptions {
 }
 
 async function create(ctx: Context, file: string | undefined, o: CreateOptions): Promise<number> {
-  const content =
-    file === undefined ? null : file === '-' ? await readAll(ctx.io.stdin) : readText(file, file, ctx.io.cwd)
+  const content = file === undefined ? null : file === '-' ? await readAll(ctx) : readText(file, file, ctx.io.cwd)
   const isHtml = /^\.html?$/i.test(extname(file ?? ''))
   const format = content === null ? 'empty' : (o.format ?? (isHtml ? 'html' : 'markdown'))
   const title = o.title ?? (file === undefined || file === '-' ? 'Untitled' : file.replace(/^.*\//, ''))
@@ -100,7 +100,7 @@ async function exportTo(ctx: Context, prefix: string, o: ShowOptions): Promise<n
 /** Sends an AI envelope from a file. Prints a 409 with its reasons as a result and returns a failure code. */
 async function edit(ctx: Context, prefix: string, file: string): Promise<number> {
   const id = await documentId(ctx, prefix, 'write')
-  const body = file === '-' ? await readAll(ctx.io.stdin) : readText(file, file, ctx.io.cwd)
+  const body = file === '-' ? await readAll(ctx) : readText(file, file, ctx.io.cwd)
   const backend = await ctx.backend('write')
   const query = new URLSearchParams(ctx.by === undefined ? {} : { by: ctx.by })
   const headers = { 'content-type': 'application/json' }
@@ -121,7 +121,6 @@ function answerLines(answer: Record<string, unknown>): string[] {
   ]
 }
 
-const authorOf = ({ by, toolCallId }: DocumentEntry): string => toolCallId ?? `${by.kind}:${by.id}`
 const deedOf = (entry: DocumentEntry): string =>
   [
     entry.kind === 'refused' ? `${entry.status} ${entry.code}` : entry.kind,

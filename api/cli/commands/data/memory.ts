@@ -76,7 +76,7 @@ async function show(ctx: Context, id: string): Promise<number> {
 }
 
 async function correct(ctx: Context, id: string, words: readonly string[]): Promise<number> {
-  const text = words.join(' ') === '-' ? await readAll(ctx.io.stdin) : words.join(' ')
+  const text = words.join(' ') === '-' ? await readAll(ctx) : words.join(' ')
   const client = await ctx.client('write')
   const json = { text, by: ctx.by }
   const done = await take(client.v1.memories[':id'].correct.$post({ param: { id }, header: {}, json }))

@@ -5,6 +5,7 @@ import { issueText } from '../../../../domain/log/issues.ts'
 import { take } from '../../../http/answers.ts'
 import { SecretName } from '../../../operations/system/schemas.ts'
 import { vaultKeys } from '../../../process/host/vault-keys.ts'
+import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { alone, type Kit, readAll } from '../kit.ts'
 
@@ -18,7 +19,7 @@ export function secretsCommand(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [name]) => {
         checkName(name)
-        const value = ctx.io.stdin.isTTY ? await hidden(name!) : (await readAll(ctx.io.stdin)).replace(/\r?\n$/, '')
+        const value = ctx.io.stdin.isTTY ? await hidden(ctx, name!) : (await readAll(ctx)).replace(/\r?\n$/, '')
         if (value === '') throw new UsageError('the value is empty; give it on standard input')
         const client = await ctx.client('write')
         const { warning, ...kept } = await take(
@@ -81,7 +82,8 @@ function checkName(name: string | undefined): void {
 }
 
 /** Asks at the terminal without echo. */
-async function hidden(name: string): Promise<string> {
+async function hidden({ progress }: Context, name: string): Promise<string> {
+  progress?.stop()
   const { isCancel, password } = await import('@clack/prompts')
   const said = await password({ message: `Value of ${name}`, output: process.stderr })
   if (isCancel(said)) throw new CliError('nothing was kept', EXIT.interrupted)

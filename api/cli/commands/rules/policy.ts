@@ -17,7 +17,7 @@ interface CheckOptions {
 /** Reads a policy from a file. Throws a UsageError. */
 async function policyIn(ctx: Context, file: string): Promise<Policy> {
   const path = resolve(ctx.io.cwd, file)
-  const reading = file === '-' ? readAll(ctx.io.stdin) : readFile(path, 'utf8')
+  const reading = file === '-' ? readAll(ctx) : readFile(path, 'utf8')
   const text = await reading.catch((error: Error) => {
     throw new UsageError(`cannot read ${path}: ${error.message}`)
   })

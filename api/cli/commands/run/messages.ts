@@ -68,7 +68,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
 
 /** The message text, or with `--json` any JSON value. `-` reads standard input. */
 async function payloadOf(ctx: Context, words: readonly string[], asJson: boolean | undefined): Promise<Json> {
-  const text = words.join(' ') === '-' ? await readAll(ctx.io.stdin) : words.join(' ')
+  const text = words.join(' ') === '-' ? await readAll(ctx) : words.join(' ')
   if (asJson !== true) return text
   try {
     return JSON.parse(text)

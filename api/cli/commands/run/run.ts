@@ -267,7 +267,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--key <key>', 'idempotency key: the same command line again finds the same run')
     .action(
       kit.action<RunOptions>(async (ctx, [given], options) => {
-        const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
+        const task = given === '-' ? (await readAll(ctx)).trim() : given
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
         if (given !== undefined && given !== '-') noCommand(program, kit, given)
         const json = startRequest(task, options, { cwd: ctx.io.cwd, env: ctx.io.env, by: ctx.by })

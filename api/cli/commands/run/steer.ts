@@ -43,7 +43,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--answers <call>', 'the question that it answers; refused where that was answered before')
     .action(
       kit.action<{ agent?: string; answers?: string }>(async (ctx, [run, given], { agent, answers }) => {
-        const text = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given!
+        const text = given === '-' ? (await readAll(ctx)).trim() : given!
         if (text.trim() === '') throw new UsageError('the input is empty')
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')

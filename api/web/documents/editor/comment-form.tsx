@@ -4,14 +4,8 @@ import { busy, run } from '../../actions/command.ts'
 import { api } from '../../client/api.ts'
 import { person } from '../../client/session.ts'
 import { Foreign } from '../../parts/text.tsx'
-import type { SelectedText } from './marked-comments.ts'
+import { type Asking, presentText } from './asking.ts'
 import type { SharedDocument } from './shared-document.ts'
-
-/** What a person wants to say about a selected text. */
-export interface Asking {
-  readonly kind: 'comment' | 'suggestion'
-  readonly selected: SelectedText
-}
 
 interface Props {
   readonly documentId: string
@@ -21,8 +15,9 @@ interface Props {
 }
 
 /** The form of a new comment or suggestion. Escape closes it. */
-export function CommentForm({ documentId, shared, asking: { kind, selected }, onDone }: Props) {
+export function CommentForm({ documentId, shared, asking, onDone }: Props) {
   const id = useId()
+  const { kind, selected } = asking
   const isComment = kind === 'comment'
   const send = async (event: Event) => {
     event.preventDefault()
@@ -30,10 +25,10 @@ export function CommentForm({ documentId, shared, asking: { kind, selected }, on
     const [text, reason] = [String(form.get('text')), String(form.get('reason') ?? '').trim()]
     const { comments, suggestions } = api.v1.documents[':id']
     const asked = { param: { id: documentId }, header: asOne() }
-    const about = { ...selected, by: person() }
     const done = await run(isComment ? 'Commented.' : 'Suggested.', async () => {
       // The server must have the quoted text first.
       await shared.settled()
+      const about = { ...presentText(shared, asking), by: person() }
       if (isComment) await take(comments.$post({ ...asked, json: { ...about, text } }))
       else {
         const json = { ...about, replacement: text, ...(reason === '' ? {} : { reason }) }

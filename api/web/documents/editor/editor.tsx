@@ -7,7 +7,8 @@ import type { EditorState } from 'prosemirror-state'
 import type { DocumentComment } from '../../../operations/document/schemas.ts'
 import { errorText } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
-import { type Asking, CommentForm } from './comment-form.tsx'
+import { type Asking, askAbout } from './asking.ts'
+import { CommentForm } from './comment-form.tsx'
 import { colourOf } from './cursors.ts'
 import { selectedText } from './marked-comments.ts'
 import { schema } from './schema.ts'
@@ -90,7 +91,8 @@ function Opened({ documentId, shared, label, comments, chosen, onChoose, onReloa
   asks.current.onChoose = onChoose
   asks.current.ask = (kind) => {
     const selected = editor === null ? null : selectedText(editor.view.state)
-    if (selected !== null) setAsking({ kind, selected })
+    const about = selected === null ? null : askAbout(shared, kind, selected)
+    if (about !== null) setAsking(about)
     else setRefused('select a text within one paragraph or cell to comment on it')
   }
   useEffect(() => {

@@ -80,6 +80,11 @@ export class SharedDocument {
     return this.#replica.blocks
   }
 
+  /** The anchor of a range of a span's text in this window. Null: the span has another text. */
+  anchor(spanId: string, range: TextRange): TextAnchor | null {
+    return this.#replica.anchor(spanId, range)
+  }
+
   /** The range of an anchor in this window. Null: the span has another text. */
   range(spanId: string, anchor: TextAnchor): TextRange | null {
     return this.#replica.range(spanId, anchor)
