@@ -42,12 +42,12 @@ export function changedBy({ edits }: Pick<Planted, 'edits'>): readonly { path: s
   return [...texts].map(([path, text]) => ({ path, text }))
 }
 
-/** Plants a bug into a copy of the sources and simulates from seed 1 for at most `seconds`, then shrinks for `shrink` s. */
+/** Plants a bug into a copy of the sources and simulates for at most `seconds`, then shrinks for `shrink` s. */
 export async function plant(bug: Planted, { seconds, shrink }: { seconds: number; shrink: number }): Promise<Outcome> {
   const file = join(tmpdir(), `keepup-planted-${process.pid}-${files++}.json`)
   writeFileSync(file, JSON.stringify(changedBy(bug)))
   try {
-    const bounds = ['--seed', '1', '--seconds', String(seconds), '--shrink', String(shrink)]
+    const bounds = ['--seed', String(bug.seed ?? 1), '--seconds', String(seconds), '--shrink', String(shrink)]
     const args = ['--no-warnings', 'test/simulation/main.ts', ...bounds, '--changed', file]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])

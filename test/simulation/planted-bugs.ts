@@ -2,6 +2,8 @@
 export interface Planted {
   readonly bug: string
   readonly breaks: Broken
+  /** The first seed, for a bug that few histories show; absent: 1. */
+  readonly seed?: number
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[]
 }
 
@@ -156,13 +158,18 @@ export const PLANTED: readonly Planted[] = [
     'if (await this.hasRecorded(asking)) return',
     'if (asking === null) return',
   ),
-  one(
-    'the answer to a lost attempt counts for the next one',
-    { error: 'is not open' },
-    'domain/agent/decide/decide-outcomes.ts',
-    'd.state.turn === turn && model.attempt === attempt ? model : null',
-    'd.state.turn === turn ? model : null',
-  ),
+  {
+    bug: 'the answer to a lost attempt counts for the next one',
+    breaks: { error: 'is not open' },
+    seed: 100_165,
+    edits: [
+      edit(
+        'domain/agent/decide/decide-outcomes.ts',
+        'd.state.turn === turn && model.attempt === attempt ? model : null',
+        'd.state.turn === turn ? model : null',
+      ),
+    ],
+  },
   one(
     'the time of an event goes back with the clock of its process',
     { error: 'is older than the event before it' },
