@@ -88,7 +88,7 @@ export async function sweep(
     }
     const before = s.clock.now()
     await how.wakeSignal.orAfter(s.clock, Math.max(wait * how.jitter(), shortest), signal)
-    // A clock that was set back stands still until it reaches its last time again. Nothing becomes due meanwhile.
+    // After the system clock is set back, `now` returns the same time until the system clock has passed it.
     shortest = s.clock.now() > before ? 1 : Math.min(shortest * 2, FIRST_DELAY_MS)
   }
 }
