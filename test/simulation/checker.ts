@@ -87,7 +87,16 @@ export class Checker {
         own.add(key)
         this.keys.add(key)
       }
-      if (kindOf(event.header.stream) === 'agent') this.#agentEvent(event)
+      if (kindOf(event.header.stream) === 'agent') this.#mustFold(event)
+    }
+  }
+
+  #mustFold(event: SealedEvent): void {
+    const { stream, revision, type } = event.header
+    try {
+      this.#agentEvent(event)
+    } catch (error) {
+      this.#found('a durable event can be folded', `${stream}@${revision} (${type}): ${(error as Error).message}`)
     }
   }
 

@@ -227,16 +227,12 @@ export class SimulatedLog {
 
   async #writeNow({ stream, expected, batch }: Append): Promise<Error | { position: number }> {
     const before = (await this.durable.head(stream))?.revision ?? -1
-    try {
-      const position = await this.durable.append(stream, expected, batch)
-      if (before === expected) {
-        this.#written(batch)
-        for (const wake of [...this.#waiting]) wake()
-      }
-      return position
-    } catch (error) {
-      return error as Error
+    const written = await this.durable.append(stream, expected, batch).catch((error: Error) => error)
+    if (!(written instanceof Error) && before === expected) {
+      this.#written(batch)
+      for (const wake of [...this.#waiting]) wake()
     }
+    return written
   }
 }
 

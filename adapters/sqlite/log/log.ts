@@ -24,8 +24,8 @@ import type { WriterThread } from './writer-thread.ts'
  */
 const GATHERED = 256
 /**
- * A gathering subscription returns its page after this time, in ms, and this number of answers. Subscribers would
- * otherwise lag far behind slow appends.
+ * A gathering subscription returns its page at the first answer of the writer after both this time, in ms, and this
+ * number of answers have passed. It has no timer. Subscribers would otherwise lag far behind slow appends.
  */
 const GATHERED_MS = 50
 const GATHERED_ANSWERS = 8

@@ -6,7 +6,7 @@ import { Lru } from '../../memory/lru.ts'
 const KEPT_BYTES = 4 * 1024 * 1024
 /** Approximate memory use of an event besides its body, bytes. */
 const EVENT_BYTES = 1024
-/** The number of events that every follower has read at which they are dropped. */
+/** Events that all followers have read are dropped at this number. */
 const DROPPED_AT = 64
 const KEPT_HEADS = 20_000
 

@@ -75,6 +75,7 @@ export async function sweep(
   // An agent that has just started to wait may be due before the next sweep. Compute the wait again.
   const off = s.drivers.onWaiting(() => void how.wakeSignal.notify().catch(() => undefined))
   signal.addEventListener('abort', off, { once: true })
+  let shortest = 1
   while (!signal.aborted) {
     let wait = how.farMs
     const answer = how.wakeSignal.take()
@@ -85,7 +86,10 @@ export async function sweep(
       if (!signal.aborted) onFault(error)
       answer(error)
     }
-    await how.wakeSignal.orAfter(s.clock, wait * how.jitter(), signal)
+    const before = s.clock.now()
+    await how.wakeSignal.orAfter(s.clock, Math.max(wait * how.jitter(), shortest), signal)
+    // After the system clock is set back, `now` returns the same time until the system clock has passed it.
+    shortest = s.clock.now() > before ? 1 : Math.min(shortest * 2, FIRST_DELAY_MS)
   }
 }
 

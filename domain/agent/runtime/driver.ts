@@ -149,6 +149,7 @@ export class Driver {
   /** Starts due effects and aborts running effects that are no longer due. Returns the next time to check, ms. */
   private reconcile(state: AgentState): number {
     // Another host may have written with a clock that is ahead. Its calls do not wait until this clock is there too.
+    // Later attempts do: a decision before `notBefore` takes the attempt as not begun.
     const now = Math.max(this.ports.clock.now(), state.at)
     const list = owed(state)
     let due = Number.POSITIVE_INFINITY

@@ -6,8 +6,9 @@ import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
 import { reading } from './codec.ts'
 import { type DocumentCommand, decideWith } from './decide.ts'
+import { DOCUMENT_FOLD, documentDigest, earlierDocumentDigest } from './digest.ts'
 import type { Anchor, DocumentBodyOf, DocumentEvent } from './events.ts'
-import { DOCUMENT_FOLD, type DocumentState, documentDigest, evolveDocument, noDocument } from './state.ts'
+import { type DocumentState, evolveDocument, noDocument } from './state.ts'
 
 export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, CausedContext>
 
@@ -21,6 +22,7 @@ const shared = {
   fold: DOCUMENT_FOLD,
   ...reading,
   digest: documentDigest,
+  earlierDigest: earlierDocumentDigest,
   ...UNDRIVEN,
   reject: (code, message) => new DocumentError(code, message),
   erasing: {

@@ -1,4 +1,3 @@
-import { canonicalText } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
 import { GENESIS, hashAfter } from '../../log/seal.ts'
 import { type DocumentEvent, type UpdateEvent, updateBytes } from './events.ts'
@@ -26,11 +25,8 @@ export interface OpenThread {
   readonly revision: number
 }
 
-/** The maximum number of open comments and suggestions. The digest of each append covers all of them. */
+/** The maximum number of open comments and suggestions. Each event that opens or settles one hashes all of them. */
 export const MAX_OPEN_THREADS = 1000
-
-/** Increase this when the digested view changes. */
-export const DOCUMENT_FOLD = 1
 
 const NONE: DocumentState = { title: '', gatewayPeer: '', frontier: '', root: GENESIS, updates: 0 }
 
@@ -95,5 +91,3 @@ const updated = (state: DocumentState, event: UpdateEvent): DocumentState => ({
 
 /** The root after an update: SHA-256 over the previous root and the update's SHA-256. */
 export const nextRoot = (root: string, update: Uint8Array): string => hashAfter(root, sha256(update))
-
-export const documentDigest = (state: DocumentState): string => sha256(canonicalText(state))

@@ -195,10 +195,11 @@ export class GivenTools implements OfferedTools {
   /** Starts owed effects that are not running. Returns the time of the next check, in ms. */
   #begin(): number {
     const { log, desk } = this.#options
-    const now = desk.ports.clock.now()
-    const { tools, driver } = log.state
+    const { at, tools, driver } = log.state
+    // Another host may have written with a clock that is ahead. Its calls do not wait until this clock is there too.
+    const now = Math.max(desk.ports.clock.now(), at)
     const open = tools?.open ?? []
-    let due = desk.paused() && open.length > 0 ? now + LOOK_MS : Number.POSITIVE_INFINITY
+    let due = desk.paused() && open.length > 0 ? desk.ports.clock.now() + LOOK_MS : Number.POSITIVE_INFINITY
     for (const call of open) {
       if (call.stage.at === 'approval') due = Math.min(due, call.stage.expiresAt)
       const effect = owedTool(call, driver?.epoch)

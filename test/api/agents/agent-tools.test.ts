@@ -1,5 +1,5 @@
 // @module-tag git
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { treeLines } from '../../../api/cli/output/tree-text.ts'
 import { opened } from '../support/agent-delegation.ts'
 import { noting, reachingAgent } from '../support/agent-tools.ts'
@@ -32,6 +32,21 @@ it('a call is judged, recorded in the stream of the agent before and after, and 
   expect(treeLines(await keepup.getRunTree({ id: runId }), null).join('\n')).toContain(
     "ungoverned but for 1 call of keepup's tools",
   )
+})
+
+it('a call is performed at once where the clock is behind the log', async () => {
+  const { tool, calls } = noting()
+  const { backend, answers } = reachingAgent(async (call) => {
+    const behind = Date.now() - 3_600_000
+    const clock = vi.spyOn(keepup.services.clock, 'now').mockImplementation(() => behind)
+    onTestFinished(() => clock.mockRestore())
+    await call('notes__add', { text: 'one' })
+  })
+  const { keepup, lead } = await opened([backend], {}, undefined, { tools: [tool] })
+  const { runId } = await lead()
+  void keepup.drive(runId)
+  await expect.poll(() => answers).toEqual([{ text: 'noted one', isError: false }])
+  expect(calls.length).toBe(1)
 })
 
 it('what is refused is recorded with its code, and nothing is done', async () => {

@@ -164,6 +164,24 @@ describe('the sweeper', () => {
     },
   )
 
+  it('looks ever less often while its clock, which was set back, stands still', async () => {
+    const over = new AbortController()
+    let now = 1_000
+    const slept: number[] = []
+    const clock = {
+      now: () => now,
+      sleep: async (ms: number) => {
+        slept.push(ms)
+        if (slept.length === 13) now += ms
+        if (slept.length === 14) over.abort()
+      },
+    }
+    const read = { caughtUp: async () => undefined, due: async () => [], nextDue: async () => now + 1 }
+    const drivers = new Drivers({ drive: async () => WAITS }, new LiveHub(), fail)
+    await sweep({ read, clock, drivers }, over.signal, fail, fail)
+    expect(slept).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_000, 1_000, 1])
+  })
+
   it('computes its wait anew when an agent has begun to wait, and looks no more often than that', async () => {
     const over = new AbortController()
     const slept: number[] = []
