@@ -247,12 +247,9 @@ export const DocumentComment = z
     anchor: z
       .strictObject({ start: z.string(), end: z.string() })
       .meta({ description: 'Loro cursors of the first and last character, base64' }),
-    range: z
-      .strictObject({ start: z.int(), end: z.int(), text: z.string() })
-      .nullable()
-      .meta({
-        description: 'Where the text stands now, in UTF-16 units; null: it was deleted, or the comment is settled',
-      }),
+    range: z.strictObject({ start: z.int(), end: z.int(), text: z.string() }).nullable().meta({
+      description: 'Where the text stands now, in UTF-16 units; null: it was deleted, or the comment is settled',
+    }),
     outdated: z.boolean().meta({ description: 'The text has changed since, so the suggestion cannot be accepted' }),
     text: Erasable.optional(),
     replacement: Erasable.optional(),

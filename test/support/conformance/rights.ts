@@ -61,11 +61,7 @@ export const RIGHTS: readonly Rule[] = [
     says: 'a read-only server offers nothing that records',
     test: 'test/api/library/mcp-served.test.ts',
     name: 'offers nothing that records',
-    fault: fault(
-      'api/mcp/server.ts',
-      'mcpServer',
-      replace('condition', 'changes readOnly', 'mcp === undefined'),
-    ),
+    fault: fault('api/mcp/server.ts', 'mcpServer', replace('condition', 'changes readOnly', 'mcp === undefined')),
   },
   {
     rule: served,
