@@ -1,3 +1,4 @@
+// @module-tag git
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
