@@ -62,8 +62,8 @@ export const PLANTED: readonly Planted[] = [
     'an outcome is dropped on a conflict',
     'the intent of a model call is durable before it begins',
     'domain/stream/runtime/mailbox.ts',
-    'still = (await this.catchUp()) ? 1 : still + 1\n',
-    'still = (await this.catchUp()) ? 1 : still + 1\n        if (fact) return { revision: this.tip?.revision ?? -1, recorded: false }\n',
+    'still = (await this.caughtUp()) ? 1 : still + 1\n',
+    'still = (await this.caughtUp()) ? 1 : still + 1\n        if (fact) return { revision: this.tip?.revision ?? -1, recorded: false }\n',
   ),
   one(
     'a cancel does not wake an agent that sleeps',

@@ -203,7 +203,7 @@ export const LAWS: readonly Caught[] = [
     fault: fault(
       'domain/stream/runtime/mailbox.ts',
       'refresh',
-      replace('call', 'catchUp', 'Array.fromAsync(this.read({})).then(() => $)'),
+      replace('call', 'caughtUp', 'Array.fromAsync(this.read({})).then(() => $)'),
     ),
   },
 ]
