@@ -27,8 +27,8 @@ function killed(nth: number, side: 'before' | 'after') {
   return killedIn(at, CHILD, nth, side)
 }
 
-/** The request with its intent, and the end. */
-const APPENDS = 2
+/** The request with its intent, its end, and a refused call of `list_comments`, which the role of the agent has too. */
+const APPENDS = 3
 
 test('a run that is not killed calls the tool, and says how many boundaries there are', async () => {
   const { said, work, end, stderr } = await killed(99, 'before')
