@@ -85,6 +85,7 @@ export const documentTables = {
       settled_reason: 'text',
     },
     key: ['document_id', 'id'],
+    kind: 'document',
     owner: 'document_id',
     indexes: [['run_id']],
   },
@@ -101,6 +102,7 @@ export const documentTables = {
       text: 'text',
     },
     key: ['document_id', 'revision'],
+    kind: 'document',
     owner: 'document_id',
   },
 } as const satisfies Record<string, TableSpec>

@@ -234,6 +234,11 @@ async function filled(block: Block): Promise<string> {
       '4mzk81qe',
       '$(keepup hold list -o json | node -p "[JSON.parse(fs.readFileSync(0))].flatMap((all) => all.rows ?? all)[0].hold")',
     )
+    .replace(/\bSPAN\b/g, '$(keepup docs show $id -o json | node -p "JSON.parse(fs.readFileSync(0)).blocks[0].id")')
+    .replace(
+      /\bSUGGESTION\b/g,
+      '$(keepup docs comments $id -o json | node -p "JSON.parse(fs.readFileSync(0)).find(({ kind }) => kind === \'suggestion\').id")',
+    )
     .replace(/--at CURSOR/g, `--at ${cursors[0]}`)
     .replace(/--to CURSOR/g, `--to ${cursors[1]}`)
     .replace(/\b06h2\b/g, finished)
