@@ -9,7 +9,7 @@ import { Ago } from '../parts/ago.tsx'
 import { Loaded, type Loading, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
-import { useThrottled } from '../parts/throttle.ts'
+import { useThrottled } from '../parts/use-throttled.ts'
 import { linkToCall } from '../run/writers.ts'
 
 /** From a change of the text to the next load, in ms: people type several letters in this time. */

@@ -1,20 +1,3 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-
-/** A value that changes often, at most once in each pause (in ms). */
-export function useThrottled<T>(value: T, pause: number): T {
-  const [seen, setSeen] = useState(value)
-  const last = useRef(value)
-  const throttle = useRef<Throttle | null>(null)
-  last.current = value
-  useEffect(() => {
-    const made = new Throttle(() => setSeen(last.current), pause)
-    throttle.current = made
-    return () => made.stop()
-  }, [pause])
-  useEffect(() => throttle.current?.request(), [value])
-  return seen
-}
-
 /**
  * Combines many requests for the same work. The work runs after a pause, never twice at the same time, and once more
  * after the last request. Continuous requests do not delay it further.

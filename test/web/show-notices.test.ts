@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import type { AskRow } from '../../../api/operations/read-model.ts'
-import { showNotices } from '../../../api/web/page/show-notices.ts'
+import type { AskRow } from '../../api/operations/read-model.ts'
+import { showNotices } from '../../api/web/page/show-notices.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { printing, printPage, setLoading } from '../../../api/web/parts/printing.ts'
+import { printing, printPage, setLoading } from '../../api/web/parts/printing.ts'
 
 describe('printing', () => {
   let printed: boolean[]
