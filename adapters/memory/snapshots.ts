@@ -3,7 +3,7 @@ import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 /** The snapshots of one stream and version of the fold that are kept. The oldest go first. */
 const MOST = 20
 
-/** Folded states in memory. A state is kept as JSON, so that nobody can change it. */
+/** Folded states in memory. The store keeps states as JSON, so callers cannot change them. */
 export class MemorySnapshots implements SnapshotStore {
   readonly #stored = new Map<string, { readonly revision: number; readonly step: number; readonly text: string }[]>()
 

@@ -12,9 +12,9 @@ export interface AnsweredRequest {
   /** The operation. Null: the path is no route. */
   readonly operation: string | null
   readonly status: number
-  /** The time until the answer began, in ms. An event stream goes on after it. */
+  /** The time until the answer began, in ms. An event stream continues after that. */
   readonly ms: number
-  /** The principal of the request. Null: access is off, or nobody was identified. */
+  /** The principal of the request. Null: access is off, or the request has no valid credentials. */
   readonly principal: string | null
 }
 

@@ -5,7 +5,7 @@ export interface Group {
   readonly name: string
   /** What a person wants to do. */
   readonly purpose: string
-  /** All commands of the group. The first ones stand in `--help`. */
+  /** All commands of the group. `--help` shows the first ones. */
   readonly commands: readonly string[]
 }
 

@@ -13,7 +13,7 @@ import { checkpointLine } from '../../output/proof-text.ts'
 import { verifyAll } from '../../verification.ts'
 import type { Kit } from '../kit.ts'
 
-/** How far the data folder has gone on since the backup. */
+/** The comparison of the data folder with the backup. */
 interface Since {
   /** Whether the log of the data folder continues the log of the backup. Null: unknown. */
   readonly continues: boolean | null
