@@ -7,6 +7,7 @@ import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { identityGuard, mustNameRights, rightGuard, stillAllowed } from './access-guards.ts'
+import { agUiBodyLimit, agUiRoutes } from './ag-ui-routes.ts'
 import { bulkExportRoutes } from './bulk-export-routes.ts'
 import { consumerRoutes } from './consumer-routes.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
@@ -122,7 +123,10 @@ export function createApp(s: Services, options: AppOptions) {
     pageFiles(),
     identityGuard(s, options.token, sessions),
     rightGuard(s, find),
-    sizeGuard(options.maxBodyBytes, (path) => witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path)),
+    sizeGuard(
+      options.maxBodyBytes,
+      (path) => agUiBodyLimit(path) ?? witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path),
+    ),
     stillAllowed(find),
     jsonGuard((path) => readsItsBody(path) || (witnessBodyLimit(path) ?? otlpBodyLimit(path)) !== null),
   )
@@ -136,6 +140,7 @@ export function createApp(s: Services, options: AppOptions) {
   const parts = [
     add(operationRoutes(s, OPERATIONS)),
     add(streamRoutes(s, options.heartbeatMs)),
+    add(agUiRoutes(s, options.heartbeatMs)),
     add(consumerRoutes(s, options.heartbeatMs)),
     add(documentRoutes(s)),
     add(exportRoutes(s)),

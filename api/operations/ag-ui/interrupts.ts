@@ -1,0 +1,162 @@
+import type { Interrupt } from '@ag-ui/core'
+import { z } from 'zod'
+import { issuesOf, issuesText } from '../../../domain/log/issues.ts'
+import { mustHave } from '../access/identity.ts'
+import { recordApproval } from '../approvals/decide.ts'
+import { approvalDetail, doubtQuestion } from '../approvals/question-detail.ts'
+import type { AskView } from '../approvals/schemas.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import { Problem } from '../problem.ts'
+import type { RequestOptions } from '../runs/request-options.ts'
+import { liftPause, sendInput } from '../runs/steer.ts'
+import type { Services } from '../services.ts'
+import type { InterruptAnswer } from './schemas.ts'
+
+/** A question to a person as an interrupt. */
+interface Question {
+  /** Its id names the question and its content, so an answer counts for what the person has read. */
+  readonly interrupt: Interrupt
+  readonly right: 'runs.decide' | 'runs.steer'
+  /** Checks an answer. Returns the function that records it; null: the question stays open. */
+  readonly read: (answer: InterruptAnswer) => (() => Promise<unknown>) | null
+}
+
+const reason = z.string().min(1).optional()
+const Decision = z.strictObject({ decision: z.enum(['approved', 'rejected']), reason })
+const Doubt = z.strictObject({ decision: z.enum(['happened', 'run', 'abandon']), reason })
+const Text = z.strictObject({ text: z.string().trim().min(1) })
+
+/** The open questions of a run, and its pause. Without approvals that this person has given and others must too. */
+export async function questionsOf(s: Services, runId: string, options: RequestOptions): Promise<Question[]> {
+  await s.read.current()
+  const { value: asks } = await s.read.asks({ runId })
+  const found = await Promise.all(asks.map((ask) => questionOf(s, ask, options)))
+  const open = found.filter((question) => question !== null)
+  const { value } = await s.read.run(runId)
+  return open.length === 0 && value?.run.paused === true ? [pauseOf(s, runId, options)] : open
+}
+
+function questionOf(s: Services, ask: AskView, options: RequestOptions): Promise<Question | null> | Question {
+  if (ask.for === 'approval') return approvalOf(s, String(ask.toolCallId), options)
+  return ask.for === 'doubt' ? doubtOf(s, ask, options) : inputOf(s, ask, options)
+}
+
+async function approvalOf(s: Services, toolCallId: string, options: RequestOptions): Promise<Question | null> {
+  const { approval, preview, questionHash } = await approvalDetail(s, toolCallId)
+  const by = options.identity?.principal
+  if (approval.state !== 'pending' || approval.supporters.some((one) => one.by === by)) return null
+  const decide = (decided: z.infer<typeof Decision>) => () =>
+    recordApproval(
+      s,
+      { kind: 'decide_approval', toolCallId, questionHash, ...omitUndefined(decided) },
+      undefined,
+      options,
+    )
+  return {
+    interrupt: {
+      id: `approval:${toolCallId}:${questionHash}`,
+      reason: 'tool_call',
+      message: [`${approval.toolName}: ${approval.reason}`, preview.text, ...preview.notes].join('\n\n'),
+      toolCallId,
+      responseSchema: schemaOf(Decision),
+      expiresAt: approval.expiresAt,
+      ...subagent(approval),
+    },
+    right: 'runs.decide',
+    read: ({ status, payload }) => decide(status === 'cancelled' ? { decision: 'rejected' } : valid(Decision, payload)),
+  }
+}
+
+async function doubtOf(s: Services, ask: AskView, options: RequestOptions): Promise<Question> {
+  const toolCallId = String(ask.toolCallId)
+  const { questionHash } = await doubtQuestion(s, toolCallId)
+  return {
+    interrupt: {
+      id: `doubt:${toolCallId}:${questionHash}`,
+      reason: 'keepup:doubt',
+      message: `Nobody knows whether this call of ${ask.toolName} has happened. ${ask.text}`,
+      toolCallId,
+      responseSchema: schemaOf(Doubt),
+      ...subagent(ask),
+    },
+    right: 'runs.decide',
+    read({ status, payload }) {
+      if (status === 'cancelled') return null
+      const command = {
+        kind: 'resolve_doubt',
+        toolCallId,
+        questionHash,
+        ...omitUndefined(valid(Doubt, payload)),
+      } as const
+      return () => recordApproval(s, command, undefined, options)
+    },
+  }
+}
+
+function inputOf(
+  s: Services,
+  { runId, agentId, toolCallId, text, ...ask }: AskView,
+  options: RequestOptions,
+): Question {
+  return {
+    interrupt: {
+      id: `input:${toolCallId ?? agentId}`,
+      reason: 'input_required',
+      message: text === '' ? 'What is the task?' : text,
+      ...(toolCallId !== null && { toolCallId }),
+      responseSchema: schemaOf(Text),
+      ...subagent({ runId, agentId, ...ask }),
+    },
+    right: 'runs.steer',
+    read({ status, payload }) {
+      if (status === 'cancelled') return null
+      const input = { ...valid(Text, payload), agent: agentId, ...(toolCallId !== null && { toolCallId }) }
+      return () => sendInput(s, runId, input, options)
+    },
+  }
+}
+
+const pauseOf = (s: Services, runId: string, options: RequestOptions): Question => ({
+  interrupt: { id: `pause:${runId}`, reason: 'keepup:pause', message: 'The run is paused. Shall it go on?' },
+  right: 'runs.steer',
+  read: ({ status }) => (status === 'cancelled' ? null : () => liftPause(s, runId, 'resume', { drive: true }, options)),
+})
+
+const subagent = ({ runId, agentId }: Pick<AskView, 'runId' | 'agentId'>) =>
+  agentId === runId ? {} : { subagentRunId: agentId }
+
+function schemaOf(schema: z.ZodObject): Record<string, unknown> {
+  const { type, properties, required } = z.toJSONSchema(schema)
+  return { type, properties, required }
+}
+
+function valid<T extends z.ZodType>(schema: T, payload: unknown): z.output<T> {
+  const { success, data, error } = schema.safeParse(payload)
+  if (success) return data
+  throw new Problem('INVALID_REQUEST', `resume: payload: ${issuesText(issuesOf(error))}`)
+}
+
+/**
+ * Records answers to open questions. Answers to other questions are ignored: another person has decided, or the question
+ * has changed and is asked again. Checks all answers and rights before the first is recorded.
+ */
+export async function answerInterrupts(
+  s: Services,
+  runId: string,
+  answers: readonly InterruptAnswer[],
+  options: RequestOptions,
+): Promise<void> {
+  const questions = new Map((await questionsOf(s, runId, options)).map((one) => [one.interrupt.id, one]))
+  const records = answers.flatMap((answer) => {
+    const question = questions.get(answer.interruptId)
+    if (question === undefined) return []
+    const { identity } = options
+    if (identity !== undefined) mustHave(s, identity, question.right, { operation: 'runAgUi', run: runId })
+    const record = question.read(answer)
+    return record === null ? [] : [record]
+  })
+  for (const record of records)
+    await record().catch((error: unknown) => {
+      if (!(error instanceof Problem && error.code === 'QUESTION_CHANGED')) throw error
+    })
+}
