@@ -11,6 +11,7 @@ import { agUiBodyLimit, agUiRoutes } from './ag-ui-routes.ts'
 import { bulkExportRoutes } from './bulk-export-routes.ts'
 import { consumerRoutes } from './consumer-routes.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
+import { deprecationHeader } from './deprecation-header.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './document-routes.ts'
 import { streamRoutes } from './event-stream-routes.ts'
 import { exportRoutes } from './export-routes.ts'
@@ -130,7 +131,7 @@ export function createApp(s: Services, options: AppOptions) {
     stillAllowed(find),
     jsonGuard((path) => readsItsBody(path) || (witnessBodyLimit(path) ?? otlpBodyLimit(path)) !== null),
   )
-  root.use(declaredGuard(find))
+  root.use(declaredGuard(find), deprecationHeader(find))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const add = <T extends object>(routes: T): T => {

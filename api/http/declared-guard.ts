@@ -4,6 +4,7 @@ import { matchedRoutes } from 'hono/route'
 import { z } from 'zod'
 import type { Right } from '../../domain/access/rights.ts'
 import { echo } from '../../domain/log/issues.ts'
+import { deprecatedMembers } from '../operations/deprecation.ts'
 import { membersOf } from '../operations/operation.ts'
 import { Problem } from '../operations/problem.ts'
 import type { HttpCode } from './status.ts'
@@ -22,12 +23,15 @@ export interface Declared {
   /** The route accepts any query parameter. */
   readonly anyQuery: boolean
   readonly wantsBody: boolean
+  /** Sentences about deprecated members, by name. */
+  readonly deprecated: Readonly<Record<'query' | 'body', ReadonlyMap<string, string>>>
 }
 
 const isLoose = (schema: unknown): boolean =>
   schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodUnknown
 
-const namesOf = (schema: unknown) => Object.keys(membersOf(schema as z.ZodType | undefined))
+const membersIn = (schema: unknown) => membersOf(schema as z.ZodType | undefined)
+const namesOf = (schema: unknown) => Object.keys(membersIn(schema))
 
 /**
  * The declarations of each route, by `METHOD /path/:id`. Generating the OpenAPI document for this would take too long
@@ -46,6 +50,10 @@ export function declaredOf(definitions: Definitions): ReadonlyMap<string, Declar
       anyQuery: isLoose(request?.query),
       header: namesOf(request?.headers),
       wantsBody: request?.body?.required === true,
+      deprecated: {
+        query: deprecatedMembers(membersIn(request?.query)),
+        body: deprecatedMembers(membersIn(request?.body?.content['application/json']?.schema)),
+      },
     }
     return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]
   })

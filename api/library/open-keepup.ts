@@ -129,6 +129,7 @@ export async function openKeepUp(options: KeepUpOptions | MemoryOptions): Promis
   const config = loadConfig(
     home === 'memory' ? { flags: { ...flags, data: NO_FOLDER }, env: {} } : { flags, env: process.env },
   )
+  for (const text of config.deprecations ?? []) process.emitWarning(text, 'DeprecationWarning')
   const roles = rolesOf(ours<RoleInput>(rest.roles), namesFor(config, tools))
   // An older Node must reach the check of its version, and it cannot link node:sqlite.
   const [{ openServices }, { localBackend }, { keepUpOf }] = await Promise.all([

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Json } from '../../../domain/log/json.ts'
 import { parseDollars } from '../../../domain/tree/money.ts'
+import { type Deprecation, deprecationText } from '../../operations/deprecation.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
@@ -53,6 +54,7 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
         ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
+        for (const text of ctx.config.deprecations ?? []) ctx.note(text)
         const path = pathOf(command)
         if (!TALKS.has(path[0] ?? '')) ctx.progress = showProgress(io.stderr, path.join(' '))
         const args = all
@@ -68,6 +70,29 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
         }
       },
   }
+}
+
+/**
+ * Keeps the former name of an option for one minor version: the help does not show it, and its use is told. `use`: the
+ * present option of the command. Throws a UsageError for a command line with both.
+ */
+export function formerOption(
+  command: Command,
+  io: Pick<CliIo, 'stderr'>,
+  flags: string,
+  deprecation: Deprecation,
+): void {
+  const now = command.options.find(({ long }) => long === deprecation.use)
+  if (now === undefined) throw new Error(`${command.name()} has no option ${deprecation.use}`)
+  const former = new Option(flags).hideHelp()
+  if (now.parseArg !== undefined) former.argParser(now.parseArg)
+  command.addOption(former).hook('preAction', (_, called) => {
+    if (called.getOptionValueSource(former.attributeName()) !== 'cli') return
+    if (called.getOptionValueSource(now.attributeName()) === 'cli')
+      throw new UsageError(`${former.long} is the former name of ${now.long}; take it away`)
+    called.setOptionValueWithSource(now.attributeName(), called.getOptionValue(former.attributeName()), 'cli')
+    io.stderr.write(`${deprecationText(String(former.long), deprecation)}\n`)
+  })
 }
 
 /** The text of a file that a command names. `what` names it in the error. Throws a UsageError. */

@@ -31,6 +31,8 @@ export class RunEvents {
   readonly #runId: string
   readonly #transcript: Transcript
   readonly usages: TokenUsages
+  /** The model that each agent asked last. */
+  readonly #asked = new Map<string, string>()
   /** The open step of each agent. */
   readonly #steps = new Map<string, string>()
   readonly #subagents = new Set<string>()
@@ -112,11 +114,14 @@ export class RunEvents {
       }
       case 'turn_end':
         return this.#endStep(agent)
+      case 'model_call_start':
+        this.#asked.set(agent, p.model)
+        return []
       case 'model_call_end':
-        this.usages.add(p)
+        this.usages.add(p, this.#asked.get(agent) ?? p.servedBy)
         return p.purpose === 'turn' ? this.#answer(agent, turn, p) : []
       case 'model_late':
-        this.usages.add(p)
+        this.usages.add(p, this.#asked.get(agent) ?? p.servedBy)
         return []
       case 'tool_call_start':
         return this.#call(agent, view, p)

@@ -12,8 +12,9 @@ export class TokenUsages {
     this.#providers = providers
   }
 
-  add({ servedBy: model, usage }: Pick<Payload<'model_call_end'>, 'servedBy' | 'usage'>): void {
-    const provider = this.#providers.get(model)
+  /** `asked`: the model of the request; an answer may name another one, such as a dated version. */
+  add({ servedBy: model, usage }: Pick<Payload<'model_call_end'>, 'servedBy' | 'usage'>, asked: string): void {
+    const provider = this.#providers.get(asked)
     const sum = this.#sums.get(model) ?? {
       ...(provider !== undefined && { provider }),
       ...{ model, inputTokens: 0, outputTokens: 0, totalTokens: 0, cachedInputTokens: 0, cacheWriteInputTokens: 0 },

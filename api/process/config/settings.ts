@@ -17,9 +17,11 @@ import { isKeyName } from '../../../domain/log/proof/note.ts'
 import { NOTICE_TYPES } from '../../../domain/stream/notice.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import { ContextManagementConfig, KNOWLEDGE_SOURCES, Knowledge, TreeLimits } from '../../../domain/tree/spec.ts'
+import { deprecationText } from '../../operations/deprecation.ts'
 import { isPlain, PLAIN } from '../../operations/text/plain-text.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import { EXAMPLES } from './examples.ts'
+import { RENAMED } from './renamed.ts'
 import { absolutePaths, flag, int, textList } from './text.ts'
 
 /**
@@ -211,8 +213,11 @@ export const ConfigSchema = z.strictObject({
   /** Files and folders that sandboxed programs may read. */
   sandboxReadable: absolutePaths.default([]),
 })
-/** `file`: the file that the settings were read from, if any. */
-export type Config = Readonly<z.infer<typeof ConfigSchema>> & { readonly file?: string }
+/** `file`: the file that the settings were read from, if any. `deprecations`: sentences about deprecated names in use. */
+export type Config = Readonly<z.infer<typeof ConfigSchema>> & {
+  readonly file?: string
+  readonly deprecations?: readonly string[]
+}
 
 /** An invalid setting. The message names the key and its source. */
 export class ConfigError extends Error {
@@ -258,13 +263,14 @@ const VARIABLES: ReadonlySet<string> = new Set(KEYS.filter((key) => !FILE_ONLY.h
 const OTHERS: ReadonlySet<string> = new Set(['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND'])
 
 /** Variables with keepup's prefix that name no setting. */
-export function unknownVariables(env: ConfigSources['env']): string[] {
+export function unknownVariables(env: ConfigSources['env'], renamed = RENAMED): string[] {
   const ours = Object.keys(env).filter((name) => /^KEEPUP_/i.test(name))
+  const former = new Set(Object.keys(renamed).map(envName))
   // Kubernetes sets such variables in every container when a service has a name like keepup-something.
   const services = ours.flatMap((name) => /^(.+)_SERVICE_HOST$/.exec(name)?.[1] ?? [])
   const ofService = (name: string) =>
     services.some((one) => [`${one}_SERVICE_`, `${one}_PORT_`].some((start) => `${name}_`.startsWith(start)))
-  return ours.filter((name) => !VARIABLES.has(name) && !OTHERS.has(name) && !ofService(name))
+  return ours.filter((name) => ![VARIABLES, OTHERS, former].some((known) => known.has(name)) && !ofService(name))
 }
 
 /** For a service with the name keepup, Kubernetes sets `KEEPUP_PORT=tcp://10.0.0.1:7433`. */
@@ -272,8 +278,8 @@ const isOfService = (name: string, env: ConfigSources['env']): boolean =>
   name === 'KEEPUP_PORT' && env.KEEPUP_SERVICE_HOST !== undefined && /^\w+:\/\//.test(env[name] ?? '')
 
 /** Throws for a misspelt variable. To ignore a misspelt server setting would store the data in the wrong place. */
-function mustBeSpelt(env: ConfigSources['env']): void {
-  for (const name of unknownVariables(env)) {
+function mustBeSpelt(env: ConfigSources['env'], renamed: typeof RENAMED): void {
+  for (const name of unknownVariables(env, renamed)) {
     const inFile = [...FILE_ONLY].find((key) => envName(key) === name.toUpperCase())
     if (inFile !== undefined)
       throw new ConfigError(`${name} is no setting: "${inFile}" stands in keepup.json; take the variable away`)
@@ -312,15 +318,23 @@ function readFile(path: string): Record<string, unknown> {
 }
 
 /** Reads the settings. Flags override the environment, then the file, then the defaults. Throws {@link ConfigError}. */
-export function loadConfig(sources: ConfigSources): Config {
+export function loadConfig(sources: ConfigSources, renamed = RENAMED): Config {
   const { flags, env } = sources
-  mustBeSpelt(env)
+  mustBeSpelt(env, renamed)
   const values = new Map<string, { value: unknown; from: string }>()
+  const deprecations: string[] = []
   const data = String(flags.data ?? env.KEEPUP_DATA ?? defaultData(env))
   const path = sources.file ?? join(data, 'keepup.json')
   const fromFile = sources.file !== undefined || existsSync(path)
   if (fromFile) {
-    for (const [key, value] of Object.entries(readFile(path))) {
+    const inFile = readFile(path)
+    for (const [written, value] of Object.entries(inFile)) {
+      const former = renamed[written]
+      const key = former?.use ?? written
+      if (former !== undefined) {
+        if (key in inFile) throw new ConfigError(`${path}: "${written}" is the former name of "${key}"; take it away`)
+        deprecations.push(deprecationText(`"${written}" in ${path}`, { ...former, use: `"${key}"` }))
+      }
       if (key === 'data') throw new ConfigError(`${path}: "data" belongs to --data or KEEPUP_DATA, not to the file`)
       if (key === 'vaultKey')
         throw new ConfigError(
@@ -331,6 +345,13 @@ export function loadConfig(sources: ConfigSources): Config {
       values.set(key, { value, from: path })
     }
   }
+  for (const [former, { since, use }] of Object.entries(renamed)) {
+    const [name, now] = [envName(former), envName(use)]
+    if (env[name] === undefined) continue
+    if (env[now] !== undefined) throw new ConfigError(`${name} is the former name of ${now}; take it away`)
+    values.set(use, { value: env[name], from: `variable ${name}` })
+    deprecations.push(deprecationText(`the variable ${name}`, { since, use: now }))
+  }
   for (const key of KEYS) {
     const name = envName(key)
     if (!FILE_ONLY.has(key) && env[name] !== undefined && !isOfService(name, env))
@@ -339,7 +360,12 @@ export function loadConfig(sources: ConfigSources): Config {
   }
   values.set('data', { value: resolve(data), from: values.get('data')?.from ?? 'default' })
   const parsed = ConfigSchema.safeParse(Object.fromEntries([...values].map(([k, v]) => [k, v.value])))
-  if (parsed.success) return { ...bothOrNeither(parsed.data), ...(fromFile && { file: resolve(path) }) }
+  if (parsed.success)
+    return {
+      ...bothOrNeither(parsed.data),
+      ...(fromFile && { file: resolve(path) }),
+      ...(deprecations.length > 0 && { deprecations }),
+    }
   const issue = parsed.error.issues[0]!
   const key = String(issue.path[0])
   const from = values.get(key)?.from ?? 'default'
