@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { platformOf } from '../../domain/platform.ts'
 
 /**
  * Makes a folder and its missing parents durably, by default for this user only. Makes them one by one: Node's
@@ -19,8 +20,10 @@ export function makeFolder(path: string, mode = 0o700): void {
   syncFolder(above)
 }
 
-/** Synchronously makes the names in a folder durable. */
-export const syncFolder = (path: string): void => sync(path, 'r')
+/** Synchronously makes the names in a folder durable. Windows cannot open a folder; NTFS logs its names itself. */
+export function syncFolder(path: string): void {
+  if (platformOf(process.platform).opensFolders) sync(path, 'r')
+}
 
 /**
  * Synchronously makes a file's bytes and size durable. Not for a database: closing it would release SQLite's locks; for

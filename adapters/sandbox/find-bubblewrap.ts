@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { platformOf } from '../../domain/platform.ts'
 import { liesIn, outermost } from '../files/inside.ts'
 import { findProgram } from '../processes/programs.ts'
 import { inWorkspaces } from '../processes/workspaces.ts'
@@ -34,7 +35,8 @@ export const TRIAL_MS = 10_000
  * hidden path.
  */
 export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubblewrap> {
-  if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
+  if (!platformOf(process.platform).hasNamespaces)
+    throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
   const { workspace } = options
   const bwrap = options.bwrap ?? find(options)
   if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { platformOf } from '../../domain/platform.ts'
 import { cgroupFolder, groupName, ownCgroup } from './cgroup.ts'
 
 /** The most processes and threads of a command. Memory has no such limit, because programs reserve far more than they use. */
@@ -10,7 +11,7 @@ export const MAX_PROCESSES = 8_192
  * but not the root of a user namespace that belongs to another user outside.
  */
 export function isExempt(): boolean {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  if (!platformOf(process.platform).hasNamespaces || process.getuid?.() !== 0) return false
   try {
     return /^\s*0\s+0\s/m.test(readFileSync('/proc/self/uid_map', 'utf8'))
   } catch {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { platformOf } from '../../domain/platform.ts'
 import { findProgram } from '../processes/programs.ts'
 
 const read = (path: string): string => {
@@ -15,7 +16,7 @@ export const bootId = (): string => read('/proc/sys/kernel/random/boot_id').trim
 
 /** The start time of a process in the system's unit. Null: the process does not exist or is a zombie. */
 export function startOf(pid: number): string | null {
-  if (process.platform !== 'linux') {
+  if (!platformOf(process.platform).hasNamespaces) {
     try {
       return (
         execFileSync(findProgram('ps'), ['-o', 'lstart=', '-p', String(pid)], {
@@ -40,7 +41,7 @@ export const hasInEnvironment = (pid: number, entry: string): boolean =>
 
 /** All other processes, on Linux only. `environment` is empty if it is not readable. */
 export function processes(): { pid: number; environment: () => string }[] {
-  if (process.platform !== 'linux') return []
+  if (!platformOf(process.platform).hasNamespaces) return []
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid)

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
+import { ToolError } from '../../domain/calls/errors.ts'
+import { needsPosix, platformOf } from '../../domain/platform.ts'
 import type { Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
 import { doorOf, killCgroup, makeCgroup, removeCgroup } from './cgroup.ts'
@@ -33,6 +35,8 @@ export function createUnconfined(options: UnconfinedOptions): Sandbox {
   return {
     confined: false,
     exec: async (command, signal, onOutput, filter) => {
+      if (!platformOf(process.platform).hasShell)
+        throw new ToolError('EXECUTION_FAILED', needsPosix('a command'), { beforeEffect: true })
       const ours = options.env ?? process.env
       const id = randomUUID()
       const cwd = workingFolder(options.workspace, command.cwd)

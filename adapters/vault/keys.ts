@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { liesIn } from '../files/inside.ts'
+import { configHome } from '../files/user-folders.ts'
 import { type VaultKey, vaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
 import {
@@ -25,8 +25,7 @@ export interface KeySource {
 }
 
 /** The default key file. It lies outside every data folder, so that no copy of one contains it. */
-export const defaultKeyFile = (env: NodeJS.ProcessEnv): string =>
-  join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'keepup', 'vault.key')
+export const defaultKeyFile = (env: NodeJS.ProcessEnv): string => join(configHome(env), 'keepup', 'vault.key')
 
 export const systemKeys = (env: NodeJS.ProcessEnv = process.env): KeySource => ({
   text: env.KEEPUP_VAULT_KEY || null,

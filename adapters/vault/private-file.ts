@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants as fsConstants, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { appendFile, link, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { platformOf } from '../../domain/platform.ts'
 import { syncNames, writeDurably } from '../files/durable.ts'
 import { VaultError } from './error.ts'
 
@@ -12,7 +13,7 @@ import { VaultError } from './error.ts'
 export function checkPrivate(path: string): boolean {
   const stat = statOf(path)
   if (!stat) return false
-  const exposed = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
+  const exposed = platformOf(process.platform).hasModes && (stat.mode & 0o077) !== 0
   if (!stat.isFile() || exposed) {
     const mode = (stat.mode & 0o777).toString(8)
     throw new VaultError(
@@ -91,7 +92,9 @@ const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/
 
 function isOwn(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false })
-  return stat?.isFile() === true && (stat.mode & 0o777) === 0o600 && stat.uid === (process.getuid?.() ?? stat.uid)
+  if (stat?.isFile() !== true) return false
+  if (!platformOf(process.platform).hasModes) return true
+  return (stat.mode & 0o777) === 0o600 && stat.uid === (process.getuid?.() ?? stat.uid)
 }
 
 /** Removes {@link temporariesOf} a file. Call it while no other process writes the file. */

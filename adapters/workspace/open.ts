@@ -2,6 +2,7 @@ import { constants as fsConstants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { needsPosix, platformOf } from '../../domain/platform.ts'
 import type { Workspace } from '../../domain/ports/index.ts'
 import { makeFolder } from '../files/folders.ts'
 import { liesIn } from '../files/inside.ts'
@@ -26,6 +27,9 @@ export interface WorkspaceOptions {
 
 /** Opens a folder as a workspace. Rejects with WorkspaceError if the folder cannot be used. */
 export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
+  // File tools reach files through open folders, so that a link that appears meanwhile leads nowhere.
+  if (!platformOf(process.platform).opensFolders)
+    throw new WorkspaceError('WORKSPACE_UNREADABLE', needsPosix('a workspace'))
   const root = await usableFolder(path)
   if (options.recorded && root !== path) {
     throw new WorkspaceError(

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { platformOf } from '../../domain/platform.ts'
 
 const MAX_PATH_BYTES = 4_096
 
@@ -45,7 +46,7 @@ function checkText(path: string): void {
  */
 function segmentsOf(path: string): string[] {
   checkText(path)
-  if (isAbsolute(path) || (process.platform === 'win32' && /[\\:]/.test(path))) {
+  if (isAbsolute(path) || (!platformOf(process.platform).opensFolders && /[\\:]/.test(path))) {
     throw leadsOut(path, 'is absolute; give it relative to the workspace')
   }
   const segments: string[] = []

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { platformOf } from '../../domain/platform.ts'
 
 /** An unusable token file. The message contains the remedy. */
 export class TokenError extends Error {
@@ -36,7 +37,7 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
   const { mode, uid } = statSync(path)
   if (process.geteuid && uid !== process.geteuid())
     throw new TokenError(`${path} belongs to another user; delete it (a new one is made), or let this user own it`)
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+  if (platformOf(process.platform).hasModes && (mode & 0o077) !== 0) {
     throw new TokenError(`${path} is readable for other users; delete it (a new one is made) or: chmod 600 '${path}'`)
   }
   const token = readFileSync(path, 'utf8').trim()

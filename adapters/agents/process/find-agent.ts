@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { AgentError } from '../../../domain/external/errors.ts'
+import { needsPosix, platformOf } from '../../../domain/platform.ts'
 import { inWorkspaces } from '../../processes/workspaces.ts'
 
 /** The settings of a search for programs. The harness options explain the members. */
@@ -38,6 +39,7 @@ export function findAgent(
   env: NodeJS.ProcessEnv,
   writable: (realPath: string) => boolean = () => false,
 ): string {
+  if (!platformOf(process.platform).hasShell) throw new AgentError('Backend', needsPosix('another agent'))
   const paths = isAbsolute(program) ? [program] : onPath(program, env)
   const programs = paths.filter(isProgram)
   const found = programs.find((path) => !namesOf(path).some(writable))

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { platformOf } from '../../../domain/platform.ts'
 import { findProgram } from '../../processes/programs.ts'
 import { STATUS } from '../../sandbox/status.ts'
 
@@ -27,7 +28,7 @@ export function namespaces(): Promise<string | null> {
 }
 
 async function tried(): Promise<string | null> {
-  if (process.platform !== 'linux') return null
+  if (!platformOf(process.platform).hasNamespaces) return null
   try {
     const bwrap = findProgram('bwrap')
     await promisify(execFile)(bwrap, [...UNCONFINED, '--', '/bin/true'], { env: {}, timeout: TRIAL_MS })

@@ -12,6 +12,7 @@ import { alteredGuards } from '../../../adapters/sqlite/log/guards.ts'
 import { isReadOnlyFileSystem } from '../../../adapters/sqlite/open-to-read.ts'
 import { checkVault } from '../../../adapters/vault/file-vault.ts'
 import type { KeySource } from '../../../adapters/vault/keys.ts'
+import { platformOf } from '../../../domain/platform.ts'
 import { unhidableKey } from '../../../domain/secrets/forms.ts'
 import { tokenPath } from '../../http/token.ts'
 import { type Config, onServers, unknownVariables } from '../../process/config/settings.ts'
@@ -61,7 +62,7 @@ export async function checkFolder(folder: string): Promise<Finding> {
     if (process.getuid && uid !== process.getuid()) {
       return bad('warning', 'data folder', `${folder} belongs to another user`, 'name one of your own with --data')
     }
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    if (platformOf(process.platform).hasModes && (mode & 0o077) !== 0) {
       return bad('warning', 'data folder', `${folder} can be entered by other users`, `chmod 700 '${folder}'`)
     }
     return ok('data folder', folder)
@@ -78,7 +79,7 @@ export async function checkToken(folder: string): Promise<Finding> {
   const path = tokenPath(folder)
   if (!existsSync(path)) return ok('token', 'none yet; the first start makes it')
   const { mode } = await stat(path)
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return ok('token', 'only you can read it')
+  if (!platformOf(process.platform).hasModes || (mode & 0o077) === 0) return ok('token', 'only you can read it')
   return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AgentSettings } from '../../../adapters/agents/process/settings.ts'
+import { dataHome } from '../../../adapters/files/user-folders.ts'
 import { LoginSettings } from '../../../adapters/login/settings.ts'
 import { McpServers } from '../../../adapters/mcp/settings.ts'
 import { ModelEntry, RateLimits } from '../../../adapters/models/catalog.ts'
@@ -296,8 +296,7 @@ function isSlipOf(name: string, known: string): boolean {
 }
 
 function defaultData(env: ConfigSources['env']): string {
-  const base = env.XDG_DATA_HOME && env.XDG_DATA_HOME !== '' ? env.XDG_DATA_HOME : join(homedir(), '.local', 'share')
-  return join(base, 'keepup')
+  return join(dataHome(env), 'keepup')
 }
 
 function readFile(path: string): Record<string, unknown> {

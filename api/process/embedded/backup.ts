@@ -9,6 +9,7 @@ import type { SqliteTreeStore } from '../../../adapters/sqlite/tree-store.ts'
 import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { workspaceAround } from '../../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../../adapters/workspace/open.ts'
+import { platformOf } from '../../../domain/platform.ts'
 import { Problem } from '../../operations/problem.ts'
 import { rememberBackup } from '../files/hidden-paths.ts'
 import { asFolder, entriesOf, makeAsked } from '../files/named-folder.ts'
@@ -71,9 +72,11 @@ export async function backupFolder(
 /** Syncs everything in a folder: contents, names and the folder itself. */
 async function makeDurable(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const { opensFolders } = platformOf(process.platform)
   for (const entry of entries) {
-    if (!entry.isDirectory() && !entry.isFile()) continue
-    const handle = await open(join(entry.parentPath, entry.name), 'r')
+    if (!(entry.isDirectory() && opensFolders) && !entry.isFile()) continue
+    // Windows syncs a file only through a handle that may write.
+    const handle = await open(join(entry.parentPath, entry.name), opensFolders ? 'r' : 'r+')
     await handle.sync().finally(() => handle.close())
   }
   syncFolder(folder)

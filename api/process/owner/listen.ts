@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { platformOf } from '../../../domain/platform.ts'
 import { Problem } from '../../operations/problem.ts'
 
 export interface Listening {
@@ -69,6 +70,8 @@ export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Lis
  * owner: the caller has the lock, so no other process can listen there.
  */
 export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
+  // A named pipe ends with its owner, and has no mode.
+  if (!platformOf(process.platform).hasSocketFiles) return listen(fetch, { path })
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found && !found.isSocket())
     throw new Problem('DATA_FOLDER_UNUSABLE', `${path} is not the socket that keepup keeps there; move it away`)

@@ -2,9 +2,14 @@ import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { sha256 } from '../../../domain/log/ids.ts'
+import { platformOf } from '../../../domain/platform.ts'
 
 /** The kernel's limit on a socket's path, in bytes, without the terminating zero. */
 export const MAX_SOCKET_PATH = 107
+
+/** The name of the owner's pipe where sockets are no files. */
+const pipeOf = (folder: string): string | null =>
+  platformOf(process.platform).hasSocketFiles ? null : `\\\\.\\pipe\\keepup-${sha256(folder).slice(0, 32)}`
 
 const recordOf = (dataFolder: string) => join(dataFolder, 'owner.path')
 
@@ -26,6 +31,8 @@ function runtimeFolder(env: NodeJS.ProcessEnv): string {
  */
 export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): string {
   const folder = resolve(dataFolder)
+  const pipe = pipeOf(folder)
+  if (pipe !== null) return pipe
   const own = join(folder, 'owner.sock')
   if (Buffer.byteLength(own) <= MAX_SOCKET_PATH) {
     rmSync(recordOf(folder), { force: true })
@@ -38,6 +45,8 @@ export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): st
 
 /** The socket path of the data folder's owner, if there is one. */
 export function findSocketPath(dataFolder: string): string {
+  const pipe = pipeOf(resolve(dataFolder))
+  if (pipe !== null) return pipe
   const record = recordOf(resolve(dataFolder))
   return statSync(record, { throwIfNoEntry: false })?.isFile()
     ? readFileSync(record, 'utf8').trim()
