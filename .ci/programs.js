@@ -60,6 +60,7 @@ export const PROGRAMS = [
     package: 'openssl',
     works: () => succeeds('openssl', ['genpkey', '-algorithm', 'ed25519']),
   },
+  { name: 'systemd', package: 'systemd', works: () => succeeds('systemd-analyze', ['--version']) },
   { name: 'docker-compose', package: 'docker-compose', works: () => succeeds('docker-compose', ['version']) },
   {
     name: 'mounts',

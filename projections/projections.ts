@@ -44,6 +44,8 @@ export class Projections {
   readonly #alone = new Mutex()
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
+  /** Of a rebuild at work. */
+  #rebuilding: Projector | null = null
   #notice: string | null
 
   private constructor(options: ProjectionsOptions, home: Home, made: Made, notice: string | null) {
@@ -90,6 +92,12 @@ export class Projections {
   /** `notice`: why the tables were rebuilt, or null. */
   status(): ProjectorStatus & { readonly notice: string | null } {
     return { ...this.#made.projector.status(), notice: this.#notice }
+  }
+
+  /** How many events a rebuild has read, `of` those in the live tables. Null: no rebuild is at work. */
+  rebuilding(): { readonly events: number; readonly of: number } | null {
+    const of = this.#made.projector.status().progress.events
+    return this.#rebuilding && { events: Math.min(of, this.#rebuilding.status().progress.events), of }
   }
 
   /**
@@ -158,7 +166,11 @@ export class Projections {
    * allows a difference (for example after a change of the row rules). Answers continue in the meantime.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
-    const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
+    const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept }, (projector) => {
+      this.#rebuilding = projector
+    }).finally(() => {
+      this.#rebuilding = null
+    })
     if (made === null) return { switched: false, ...report }
     await this.#alone.run(() => this.#switchTo(made))
     return { switched: true, ...report }

@@ -42,6 +42,8 @@ export interface GlobalOptions {
   readonly data?: string
   readonly config?: string
   readonly output: Format
+  /** True: no line of progress. */
+  readonly quiet?: boolean
   readonly by?: string
 }
 
@@ -60,7 +62,7 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #nameChecked = false
-  /** Shown until the first output. Commands that ask people or write all the time have none. */
+  /** Shown until the first output, unless the command tells how far it is. Commands that ask people or write all the time have none. */
   progress: Progress | null = null
   #backend: Backend | null = null
   #lagTold = false
@@ -183,7 +185,7 @@ export class Context {
 
   /** A line for the person, on stderr. */
   note(text: string): void {
-    this.progress?.stop()
+    this.progress?.clear()
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
@@ -195,18 +197,18 @@ export class Context {
 
   /** A line that is already sanitized and may contain colours. */
   line(painted: string): void {
-    this.progress?.stop()
+    this.progress?.clear()
     this.io.stderr.write(`${painted}\n`)
   }
 
   data(text: string): void {
-    this.progress?.stop()
+    this.progress?.clear()
     this.io.stdout.write(text)
   }
 
   /** Data of any size. Waits for the reader of stdout. */
   async flow(text: string): Promise<void> {
-    this.progress?.stop()
+    this.progress?.clear()
     const { stdout } = this.io
     if (stdout.write(text) !== false || stdout.once === undefined) return
     await new Promise<void>((resolve) => stdout.once?.('drain', resolve))

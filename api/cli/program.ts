@@ -15,6 +15,7 @@ function programOf(io: CliIo): Command {
     .version(VERSION)
     .option('--data <folder>', 'the data folder (default: $XDG_DATA_HOME/keepup or ~/.local/share/keepup)')
     .option('--config <file>', 'settings (default: keepup.json in the data folder)')
+    .option('-q, --quiet', 'show no progress on the terminal')
     .option('--by <name>', 'who asks (default: the user of the operating system)')
     .addOption(
       new Option('-o, --output <format>', 'how data is shown')

@@ -254,18 +254,23 @@ const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => KINDS_OF_RUNS.i
 export async function verifyAll(ctx: Context, options: VerifyOptions): Promise<boolean> {
   const broken: string[] = []
   const counts = new Map<string, number>()
-  const count = (kind: string, name: string, ok: boolean) => {
+  let checked = 0
+  let total = 0
+  const count = (kind: string, name: string, ok: boolean, streams = 1) => {
+    checked += streams
+    ctx.progress?.at({ done: checked, total, unit: 'streams' })
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
     if (!ok) broken.push(name)
   }
   if (!(await verifyLog(ctx, options))) broken.push('the log or its tables')
   const listed: Listed[] = []
   for await (const stream of allStreams(await ctx.client('read'))) listed.push(stream)
+  total = listed.length
   const proved = new Set<string>()
   for await (const id of allRuns(ctx, listed)) {
     const { ok, agents } = await verifyListedRun(ctx, id)
     for (const agent of agents) proved.add(agent)
-    count('run', `run ${id}`, ok)
+    count('run', `run ${id}`, ok, agents.length)
   }
   for (const one of listed) {
     const { stream } = one

@@ -29,15 +29,18 @@ interface Rebuilt extends Made {
 
 /**
  * Makes new tables from the log alone and compares them with the live ones at the live position. Readers and the live
- * projector continue in the meantime. The caller then switches to the new tables or drops them.
+ * projector continue in the meantime. The caller then switches to the new tables or drops them. `begun` gets the new
+ * projector, whose status tells how far it is.
  */
 export async function rebuildBeside(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
   live: string | null,
+  begun: (projector: Projector) => void = () => {},
 ): Promise<Rebuilt> {
   const { name, store } = await home.fresh()
   const projector = new Projector({ ...options, store })
+  begun(projector)
   try {
     const differences = live === null ? null : await compared(home, options.log, live, name, projector)
     const { events } = await projector.catchUp()
@@ -113,10 +116,11 @@ export async function rebuildEqual(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
   { accept = false, takeOver = false }: RebuildOptions = {},
+  begun?: (projector: Projector) => void,
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
   const live = await home.live()
   if (!takeOver) await mustBeOf(home, options.log)
-  const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
+  const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live, begun)
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await discard(home, made)
   return { made: null, differences, events }

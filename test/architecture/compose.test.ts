@@ -7,9 +7,9 @@ const file = join(import.meta.dirname, '../../docker-compose.yml')
 test('the compose file pins its servers, keeps them on loopback, checks their health and keeps their data', {
   tags: ['docker-compose'],
 }, () => {
-  const config = execFileSync('docker-compose', ['-f', file, 'config'], { encoding: 'utf8' })
+  const config = execFileSync('docker-compose', ['-f', file, '--profile', 'keepup', 'config'], { encoding: 'utf8' })
   const services = servicesOf(config)
-  expect(Object.keys(services).sort()).toEqual(['eventstore', 'postgres'])
+  expect(Object.keys(services).sort()).toEqual(['eventstore', 'keepup', 'postgres'])
   for (const [name, text] of Object.entries(services)) {
     expect(text, name).toMatch(/^ {4}image: \S+:\d+\.\d+[\w.-]*$/m)
     const ports = /^ {4}ports:\n((?: {4} *-? .*\n)+)/m.exec(text)![1]!

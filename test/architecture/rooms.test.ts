@@ -242,6 +242,7 @@ test('the top level has only the named rooms and files', () => {
     'tsconfig.json',
     'tsconfig.build.json',
     'docker-compose.yml',
+    'Containerfile',
     'README.md',
     'LICENSE',
     'CHANGELOG.md',

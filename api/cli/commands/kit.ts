@@ -56,7 +56,8 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
         for (const text of ctx.config.deprecations ?? []) ctx.note(text)
         const path = pathOf(command)
-        if (!TALKS.has(path[0] ?? '')) ctx.progress = showProgress(io.stderr, path.join(' '))
+        const isQuiet = options.quiet === true || ctx.isJson || TALKS.has(path[0] ?? '')
+        if (!isQuiet) ctx.progress = showProgress(io.stderr, path.join(' '))
         const args = all
           .slice(0, -2)
           .flat()

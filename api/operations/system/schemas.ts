@@ -54,6 +54,10 @@ export const ProjectionsStatus = z
       .int()
       .nonnegative()
       .meta({ description: 'Events that the tables did not show when this was asked; 10000: that many or more' }),
+    rebuilding: z
+      .strictObject({ events: z.int().nonnegative(), of: z.int().nonnegative() })
+      .nullable()
+      .meta({ description: 'How many events a rebuild of this process has read, of those in the tables; null: none' }),
     parked: z.array(Parked).readonly(),
     orphans: z
       .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))

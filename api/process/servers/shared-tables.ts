@@ -125,6 +125,8 @@ export class SharedTables implements Tables {
     await Promise.all([this.#read(async () => null), leases.release('.unheld', holder)])
   }
 
+  rebuilding = () => this.#live?.rebuilding() ?? null
+
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
     return this.#live?.rebuild({ accept }) ?? rebuildElsewhere(this.#options.home, this.#options, { accept })
   }

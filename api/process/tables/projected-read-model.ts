@@ -281,6 +281,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
         behind,
+        rebuilding: tables.rebuilding?.() ?? null,
         ...data,
         parked: data.parked.map(parkedRow),
       }

@@ -1,10 +1,16 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { choose } from '../../../api/cli/ask/choose.ts'
 import { kitOf, readAll } from '../../../api/cli/commands/kit.ts'
+import { measured } from '../../../api/cli/commands/measured.ts'
+import { withProgress } from '../../../api/cli/commands/read-file.ts'
 import type { CliIo, Context } from '../../../api/cli/context.ts'
-import { showProgress } from '../../../api/cli/output/progress.ts'
+import { type Share, shareText, showProgress } from '../../../api/cli/output/progress.ts'
+import { bytes } from '../../../api/cli/output/units.ts'
+import { tempFolder } from '../../support/folders.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -41,18 +47,75 @@ describe('the line of a command at work', () => {
     expect(written).toEqual([])
   })
 
-  const action = async (name: string, act: (ctx: Context) => unknown, stdin: unknown = {}) => {
+  it('says how far the command is, and comes back after output', () => {
+    const { written, stream } = terminal()
+    const progress = showProgress(stream, 'verify')
+    progress.at({ done: 12, total: 340, unit: 'streams' })
+    vi.advanceTimersByTime(2_000)
+    expect(written.at(-1)).toMatch(/verify: 12 of 340 streams \(3 %\), 2 s$/)
+    progress.clear()
+    expect(written.at(-1)).toBe('\r\u001b[K')
+    progress.at({ done: 340, total: 340, unit: 'streams' })
+    vi.advanceTimersByTime(200)
+    expect(written.at(-1)).toContain('340 of 340 streams (100 %)')
+    progress.stop()
+    const { length } = written
+    vi.advanceTimersByTime(5_000)
+    expect(written.length).toBe(length)
+  })
+
+  it.each<[Share, string]>([
+    [{ done: 1, total: 3, unit: 'events' }, '1 of 3 events (33 %)'],
+    [{ done: 2048, total: 4096, unit: '', amount: bytes }, '2.0 KiB of 4.0 KiB (50 %)'],
+    [{ done: 7, total: null, unit: 'events' }, '7 events'],
+    [{ done: 9, total: 8, unit: 'events' }, '9 events'],
+    [{ done: 0, total: 0, unit: 'events' }, '0 of 0 events (100 %)'],
+  ])('names %j as "%s"', (share, text) => {
+    expect(shareText(share)).toBe(text)
+  })
+
+  it('looks at work that another process does, until the work ends', async () => {
+    const told: Share[] = []
+    const progress = { at: (share: Share) => void told.push(share), clear() {}, stop() {} }
+    const work = Promise.withResolvers<string>()
+    let events = 0
+    const far = async () => (++events === 1 ? null : { done: events, total: 9, unit: 'events' })
+    const ended = measured({ progress }, far, work.promise)
+    await vi.advanceTimersByTimeAsync(3_500)
+    work.resolve('done')
+    expect(await ended).toBe('done')
+    expect(told.map(({ done }) => done)).toEqual([2, 3])
+    await expect(measured({ progress }, far, Promise.reject(new Error('full')))).rejects.toThrow('full')
+  })
+
+  it('counts the bytes of a file that is read', async () => {
+    const told: Share[] = []
+    const progress = { at: (share: Share) => void told.push(share), clear() {}, stop() {} }
+    const path = join(tempFolder(), 'file')
+    writeFileSync(path, 'x'.repeat(100_000))
+    let size = 0
+    for await (const piece of withProgress({ progress }, path)) size += piece.length
+    expect([size, told.at(-1)]).toMatchObject([100_000, { done: 100_000, total: 100_000 }])
+    expect(told.length).toBeGreaterThan(1)
+  })
+
+  const action = async (
+    name: string,
+    act: (ctx: Context) => unknown,
+    stdin: unknown = {},
+    flags: readonly string[] = [],
+  ) => {
     const { written, stream } = terminal()
     const io = { stdout: { write: () => true }, stderr: stream, stdin, env: {}, cwd: '/', program: 'keepup' }
     const kit = kitOf({ io: io as unknown as CliIo, likeIt: () => [], runCli: async () => 0 }, () => {})
-    const program = new Command('keepup').option('-o, --output <format>', '', 'table')
+    const program = new Command('keepup').option('-o, --output <format>', '', 'table').option('-q, --quiet')
     const acts = kit.action(async (ctx) => {
       vi.advanceTimersByTime(3_000)
       await act(ctx)
       return 0
     })
     program.command(name).action(acts)
-    await program.parseAsync([name], { from: 'user' })
+    await program.parseAsync([...flags, name], { from: 'user' })
     return written
   }
 
@@ -81,6 +144,12 @@ describe('the line of a command at work', () => {
       expect(written.at(-2)).toContain('erase: 3 s')
       expect(written.at(-1)).toBe('\r\u001b[K')
     }
+  })
+
+  it.each([['--quiet'], ['-o', 'json'], ['-o', 'jsonl']])('is not shown with %s %s', async (...flags) => {
+    const given = flags.filter((flag) => flag !== undefined)
+    expect(await action('verify', () => {}, {}, given)).toEqual([])
+    expect((await action('verify', () => {})).length).toBeGreaterThan(5)
   })
 
   it('is not shown by commands that drive a run or write all the time', async () => {

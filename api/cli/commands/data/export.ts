@@ -8,6 +8,7 @@ import { type ExportFormat, FORMATS } from '../../../operations/export/manifest.
 import type { Exported } from '../../../operations/export/thread-protocol.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
+import { bytes } from '../../output/units.ts'
 import { choice, type Kit } from '../kit.ts'
 import { flowExport } from '../look/history.ts'
 
@@ -39,8 +40,25 @@ const sourceOf = (ctx: Context): ExportSource =>
     const backend = await ctx.backend('read')
     const response = await backend.fetch(new Request(`http://localhost/v1/exports/${asked.of}?${query}`))
     if (!response.ok || !response.body) throw await refusal(response)
-    yield* response.body
+    yield* counting(ctx, response.body)
   }
+
+/** Passes lines on, and shows how far they are: the first names the head of the log, and each event its position. */
+async function* counting({ progress }: Context, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const last = (text: string, name: string) => [...text.matchAll(new RegExp(`"${name}":(\\d+)`, 'g'))].at(-1)?.[1]
+  let [size, head] = [0, null as number | null]
+  for await (const piece of body) {
+    if (progress !== null) {
+      const text = Buffer.from(piece).toString('latin1')
+      if (size === 0) head = Number(last(text.slice(0, text.indexOf('\n')), 'head') ?? Number.NaN) || null
+      size += piece.length
+      const position = last(text, 'position')
+      if (head === null || position === undefined) progress.at({ done: size, total: null, unit: '', amount: bytes })
+      else progress.at({ done: Number(position), total: head, unit: 'positions of the log' })
+    }
+    yield piece
+  }
+}
 
 async function exportAll(ctx: Context, o: ExportOptions): Promise<number> {
   const { to, format = 'parquet', since, events = false, tables = false } = o

@@ -12,6 +12,7 @@ import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { checkpointLine } from '../../output/proof-text.ts'
 import { verifyAll } from '../../verification.ts'
 import type { Kit } from '../kit.ts'
+import { copyProgress, measured } from '../measured.ts'
 
 /** The comparison of the data folder with the backup. */
 interface Since {
@@ -67,13 +68,14 @@ async function drill(ctx: Context, from: string): Promise<number> {
     throw new UsageError(
       `${backup} is no backup, for it has no log; name a folder that "${ctx.command('backup')}" wrote`,
     )
-  // From here on the report is written through another context.
-  ctx.progress?.stop()
   const scratch = temporaryFolder('drill')
   const restored = ctx.archive(scratch.path)
+  // The report is written through this context too.
+  restored.progress = ctx.progress
   try {
     const began = performance.now()
-    await cp(backup, scratch.path, { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true })
+    const options = { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true }
+    await measured(ctx, copyProgress([backup], scratch.path), cp(backup, scratch.path, options))
     const copied = performance.now()
     await restored.backend('read')
     const opened = performance.now()

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -15,6 +15,7 @@ import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
 import { bytes } from '../../output/units.ts'
 import type { Kit } from '../kit.ts'
+import { withProgress } from '../read-file.ts'
 
 interface PackOptions {
   to?: string
@@ -77,6 +78,7 @@ async function write(ctx: Context, runs: readonly string[], to: string, o: PackO
     for await (const piece of response.body) {
       await file.write(piece)
       size += piece.length
+      ctx.progress?.at({ done: size, total: null, unit: '', amount: bytes })
     }
   } catch (error) {
     rmSync(path)
@@ -111,7 +113,7 @@ async function verify(ctx: Context, file: string, { vkey, policy }: PackOptions)
       : policy !== undefined
         ? text(resolve(ctx.io.cwd, policy))
         : null
-  const found = await checkPack(createReadStream(path), trusted).catch((error: NodeJS.ErrnoException) => {
+  const found = await checkPack(withProgress(ctx, path), trusted).catch((error: NodeJS.ErrnoException) => {
     if (error instanceof NotATar) throw new CliError(`${path}: ${error.message}`, EXIT.verification)
     throw error.syscall === undefined ? error : new UsageError(`${path} cannot be read (${error.message}); name a pack`)
   })

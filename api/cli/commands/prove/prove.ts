@@ -1,6 +1,5 @@
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { keyPlaceOf } from '../../../../adapters/vault/keys.ts'
 import { counted } from '../../../../projections/engine/text.ts'
@@ -9,6 +8,7 @@ import { asOne, take } from '../../../http/answers.ts'
 import { NoExport } from '../../../operations/events/export-lines.ts'
 import { type VerifiedExport, verifyExport } from '../../../operations/events/verify-export.ts'
 import { onServers } from '../../../process/config/settings.ts'
+import { paths } from '../../../process/host/paths.ts'
 import { vaultKeys } from '../../../process/host/vault-keys.ts'
 import { nextLines } from '../../ask/question-lines.ts'
 import type { Context } from '../../context.ts'
@@ -19,6 +19,8 @@ import { bytes } from '../../output/units.ts'
 import { concluded, damage, verifyAll, verifyOneRun } from '../../verification.ts'
 import { type Kit, modelId, moneyOption, some, whole } from '../kit.ts'
 import { pointQuery } from '../look/history.ts'
+import { measured } from '../measured.ts'
+import { withProgress } from '../read-file.ts'
 
 /** The result of a rebuild as text. Null: there were no tables to compare with. */
 const COMPARED = {
@@ -26,6 +28,12 @@ const COMPARED = {
   false: 'the tables are NOT equal',
   null: 'the tables were made anew; there was nothing to compare them with',
 } as const
+
+/** The files and folders of the data folder that a backup contains. */
+function copiedParts(data: string): string[] {
+  const { log, blobs, versions, vault } = paths(data)
+  return [log, blobs, versions, vault]
+}
 
 /** Rebuilds the tables. On servers without the API, so that tables that do not open can be rebuilt too. */
 async function rebuilt(ctx: Context, wishes: RebuildOptions) {
@@ -38,7 +46,12 @@ async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   }
   const { accept = false, takeOver = false } = wishes
   if (takeOver) throw new UsageError('--take-over is for servers; embedded tables belong to the log in their folder')
-  return take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
+  const client = await ctx.client('write')
+  const far = async () => {
+    const { rebuilding } = await take(client.v1.projections.$get({}))
+    return rebuilding && { done: rebuilding.events, total: rebuilding.of, unit: 'events' }
+  }
+  return measured(ctx, far, take(client.v1.projections.rebuild.$post({ json: { accept } })))
 }
 
 function erasedText({ erased, erasedBy }: VerifiedExport): string {
@@ -46,12 +59,12 @@ function erasedText({ erased, erasedBy }: VerifiedExport): string {
   return erased === 0 ? '' : `, ${erased} erased (${codes.join(', ')})`
 }
 
-async function verifyFile(path: string) {
+async function verifyFile(ctx: Context, path: string) {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there === undefined) throw new UsageError(`there is no file ${path}`)
   if (!there.isFile()) throw new UsageError(`${path} is no regular file; name one that "export" has written`)
   try {
-    return await verifyExport(linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>))
+    return await verifyExport(linesOf(ReadableStream.from(withProgress(ctx, path))))
   } catch (error) {
     const told = `${path}: ${(error as Error).message}`
     // A file that starts like an export and continues differently is damaged. Any other file is a wrong argument.
@@ -97,7 +110,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           )
         if (agent !== undefined && run === undefined) throw new UsageError('--agent: name the run too')
         if (file !== undefined) {
-          const found = await verifyFile(resolve(ctx.io.cwd, file))
+          const found = await verifyFile(ctx, resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
             `${found.runId.startsWith('context-') ? 'stream' : 'run'} ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}${erasedText(found)}`,
             ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),
@@ -210,7 +223,9 @@ export function proveCommands(program: Command, kit: Kit): void {
         // This command does not back up servers, whatever the folder. Let the API report that first.
         if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
-        const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))
+        const client = await ctx.client('write')
+        const backUp = take(client.v1.backup.$post({ json: { folder } }))
+        const done = await measured(ctx, copyProgress(copiedParts(ctx.config.data), folder), backUp)
         ctx.show(done, () => [
           `${done.files.length} files, ${bytes(done.bytes)} in ${done.folder}`,
           `without the vault's key, which opens it: keep a copy of ${keyPlaceOf(vaultKeys(ctx.config))} elsewhere`,

@@ -27,6 +27,7 @@ export class LateTables implements Tables {
   readApart: Tables['read'] = (query) => this.#now.readApart?.(query) ?? this.#now.read(query)
   caughtUpTo: Tables['caughtUpTo'] = (cursor, signal) => this.#now.caughtUpTo(cursor, signal)
   rebuild: Tables['rebuild'] = (how) => this.#now.rebuild(how)
+  rebuilding = () => this.#now.rebuilding?.() ?? null
   release: Tables['release'] = (agentId) => this.#now.release(agentId)
   answers = async (): Promise<void> => {
     await (this.#now.answers?.() ?? this.#now.read(async () => null))
