@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import own from '../../package.json' with { type: 'json' }
 import { stepsOf } from '../support/containerfile.ts'
 import { freshFolders } from '../support/folders.ts'
-import { hasBubblewrap } from '../support/programs/programs.ts'
+import { hasBubblewrap } from '../support/programs/bubblewrap.ts'
 
 // The last stage of the Containerfile on this machine, with a root folder that bubblewrap makes instead of an image: the
 // installed tarball, the environment, the user, the volumes and the health check.

@@ -54,7 +54,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   // Programs of the docs use the peers too, and one of them a test library.
-  const peers = ['@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai', 'fast-check']
+  const peers = ['@ag-ui/client', '@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai', 'fast-check']
   for (const name of [...outside(), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })
@@ -90,6 +90,7 @@ describe('the published package', () => {
       'api/demo/script.json',
       'api/demo/team.json',
       'api/docs/access.md',
+      'api/docs/ag-ui.md',
       'api/docs/agent-sdks.md',
       'api/docs/agents.md',
       'api/docs/command-line.md',
@@ -123,7 +124,9 @@ describe('the published package', () => {
       'api/docs/export.md',
       'api/docs/glossary.md',
       'api/docs/http.md',
+      'api/docs/installing.md',
       'api/docs/keepup.1',
+      'api/docs/keepup.service',
       'api/docs/library.md',
       'api/docs/notices.md',
       'api/docs/proof.md',
@@ -138,6 +141,7 @@ describe('the published package', () => {
       'api/docs/threat-model.md',
       'api/docs/tools.md',
       'api/docs/trace.md',
+      'api/docs/upgrading.md',
       'api/docs/verify.py',
       'api/docs/web.md',
       'api/web/dist/icon-asks.svg',

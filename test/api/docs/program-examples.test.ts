@@ -41,6 +41,7 @@ const PRINTS: readonly [string, (out: string) => void][] = [
     'testProjection(',
     (out) => expect(out).toMatch(/^\[{"run":"r1","how":"completion"},{"run":"r2","how":"error"}\]\n[1-9]\n$/),
   ],
+  ['HttpAgent(', (out) => expect(out).toBe('done\n')],
   ['openTables(', (out) => expect(out).toBe('true\n')],
   ['keepup.runAgent', (out) => expect(out).toContain('All done.')],
   ['dice:roll', (out) => expect(out).toMatch(/^\[\]\n[\s\S]*completion/)],
