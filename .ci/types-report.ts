@@ -1,5 +1,5 @@
-// The public types: what each entry point of the package exports, and the types of ours that these name. `npm run types:report`
-// writes the report, and a test compares it, so that no change of them goes unseen.
+// The public types: the exports of each entry point of the package, and the project's types in their declarations. `npm run
+// types:report` writes the report. A test compares it with the sources.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'

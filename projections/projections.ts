@@ -44,7 +44,7 @@ export class Projections {
   readonly #alone = new Mutex()
   #switching: Promise<unknown> = Promise.resolve()
   #closed = false
-  /** Of a rebuild at work. */
+  /** The projector of the current rebuild. */
   #rebuilding: Projector | null = null
   #notice: string | null
 
@@ -94,7 +94,7 @@ export class Projections {
     return { ...this.#made.projector.status(), notice: this.#notice }
   }
 
-  /** How many events a rebuild has read, `of` those in the live tables. Null: no rebuild is at work. */
+  /** The number of events that the current rebuild has read, and `of` how many. Null: no rebuild is running. */
   rebuilding(): { readonly events: number; readonly of: number } | null {
     const of = this.#made.projector.status().progress.events
     return this.#rebuilding && { events: Math.min(of, this.#rebuilding.status().progress.events), of }

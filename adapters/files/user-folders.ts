@@ -5,13 +5,13 @@ import { posix, win32 } from 'node:path'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where programs keep data. macOS has the folders of Linux, so that scripts name the same place on both. */
+/** The folder for data of programs. macOS uses the folders of Linux, so scripts name the same place on both. */
 export function dataHome(env: Environment, platform: string = process.platform, home = homedir()): string {
   if (platform === 'win32') return env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local')
   return env.XDG_DATA_HOME || posix.join(home, '.local', 'share')
 }
 
-/** Where programs keep settings and keys. */
+/** The folder for settings and keys of programs. */
 export function configHome(env: Environment, platform: string = process.platform, home = homedir()): string {
   if (platform === 'win32') return env.APPDATA || win32.join(home, 'AppData', 'Roaming')
   return env.XDG_CONFIG_HOME || posix.join(home, '.config')

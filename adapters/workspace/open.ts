@@ -27,7 +27,7 @@ export interface WorkspaceOptions {
 
 /** Opens a folder as a workspace. Rejects with WorkspaceError if the folder cannot be used. */
 export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
-  // File tools reach files through open folders, so that a link that appears meanwhile leads nowhere.
+  // File tools open each folder on the way. So a link that replaces a folder later has no effect.
   if (!platformOf(process.platform).opensFolders)
     throw new WorkspaceError('WORKSPACE_UNREADABLE', needsPosix('a workspace'))
   const root = await usableFolder(path)

@@ -62,7 +62,7 @@ export class Context {
   readonly paint: Paint
   readonly #ownFolder: readonly string[]
   #nameChecked = false
-  /** Shown until the first output, unless the command tells how far it is. Commands that ask people or write all the time have none. */
+  /** Shown until the first output, or until the end if the command reports its progress. Commands that ask people or write all the time have none. */
   progress: Progress | null = null
   #backend: Backend | null = null
   #lagTold = false

@@ -30,7 +30,7 @@ interface Rebuilt extends Made {
 /**
  * Makes new tables from the log alone and compares them with the live ones at the live position. Readers and the live
  * projector continue in the meantime. The caller then switches to the new tables or drops them. `begun` gets the new
- * projector, whose status tells how far it is.
+ * projector; its status is the progress of the rebuild.
  */
 export async function rebuildBeside(
   home: Home,

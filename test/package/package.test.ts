@@ -54,7 +54,14 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   // Programs of the docs use the peers too, and one of them a test library.
-  const peers = ['@ag-ui/client', '@langchain/core', '@langchain/langgraph-checkpoint', '@types/node', 'ai', 'fast-check']
+  const peers = [
+    '@ag-ui/client',
+    '@langchain/core',
+    '@langchain/langgraph-checkpoint',
+    '@types/node',
+    'ai',
+    'fast-check',
+  ]
   for (const name of [...outside(), ...peers]) {
     const at = join(project, 'node_modules', name)
     mkdirSync(dirname(at), { recursive: true })

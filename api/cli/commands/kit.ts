@@ -74,7 +74,7 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
 }
 
 /**
- * Keeps the former name of an option for one minor version: the help does not show it, and its use is told. `use`: the
+ * Keeps the former name of an option for one minor version: the help does not show it, and a note on stderr reports its use. `use`: the
  * present option of the command. Throws a UsageError for a command line with both.
  */
 export function formerOption(

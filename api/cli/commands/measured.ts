@@ -5,10 +5,10 @@ import type { Context } from '../context.ts'
 import type { Share } from '../output/progress.ts'
 import { bytes } from '../output/units.ts'
 
-/** The time between two looks at work that another process may do, in ms. */
+/** The time between two reads of the progress, in ms. */
 const LOOK_MS = 1_000
 
-/** Waits for work, and shows how far it is. `far`: looks; null: not known now. Its errors are those of the work. */
+/** Waits for work, and shows its progress. `far` returns the progress; null: unknown at present. Errors of `far` are ignored. */
 export async function measured<T>(
   { progress }: Pick<Context, 'progress'>,
   far: () => Promise<Share | null>,
@@ -27,7 +27,7 @@ export async function measured<T>(
   return ended
 }
 
-/** How much of these files and folders a folder holds. Counts the files once, at the first look. */
+/** The bytes in a folder, compared with those of the files and folders to copy. The total is computed once. */
 export function copyProgress(parts: readonly string[], folder: string): () => Promise<Share> {
   let total: Promise<number> | null = null
   const sizes = async (paths: readonly string[]) =>

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import type { Context } from '../context.ts'
 import { bytes } from '../output/units.ts'
 
-/** Reads a file in pieces, and shows how far it is. Rejects at the first piece if the file cannot be read. */
+/** Reads a file in pieces, and shows the progress. Rejects at the first piece if the file cannot be read. */
 export async function* withProgress({ progress }: Pick<Context, 'progress'>, path: string): AsyncGenerator<Uint8Array> {
   const total = statSync(path, { throwIfNoEntry: false })?.size ?? null
   let done = 0

@@ -4,7 +4,7 @@ interface Terminal {
   write(text: string): unknown
 }
 
-/** How far a command is. `total` null: unknown. `amount`: the form for people; default: the number itself. */
+/** The progress of a command. `total` null: unknown. `amount` formats a number; default: the number itself. */
 export interface Share {
   readonly done: number
   readonly total: number | null
@@ -14,9 +14,9 @@ export interface Share {
 
 /** A line at the terminal that says that a command is at work. */
 export interface Progress {
-  /** Tells how far the command is. From then on the line comes back after output, until {@link stop}. */
+  /** Sets the progress. Afterwards the line returns after each output, until {@link stop}. */
   at(share: Share): void
-  /** Removes the line before output. Output may end within a line, so only a command that called {@link at} gets it back. */
+  /** Removes the line before output. The line returns only if the command has called {@link at}, because output may end within a line. */
   clear(): void
   /** Removes the line for good. Call it before a person is asked. */
   stop(): void
@@ -28,7 +28,7 @@ const STEP_MS = 200
 const FRAMES = ['|', '/', '-', '\\']
 const NONE: Progress = { at() {}, clear() {}, stop() {} }
 
-/** Shows on a terminal how long a command has been at work, and how far it is, from its second second on. */
+/** Shows on a terminal how long a command has been at work, and its progress. Starts after a second. */
 export function showProgress(stderr: Terminal, name: string): Progress {
   if (stderr.isTTY !== true) return NONE
   const begun = performance.now()

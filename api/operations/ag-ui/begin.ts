@@ -20,7 +20,7 @@ export interface Begun {
   readonly runId: string
   /** The stream begins after this event; null: with the first event of the run. */
   readonly after: Cursor | null
-  /** An earlier request has sent the message already, so the client may hold a part of the answer. */
+  /** An earlier request has sent the message, so the client may have a part of the answer. */
   readonly repeated: boolean
 }
 

@@ -14,7 +14,7 @@ import type { InterruptAnswer } from './schemas.ts'
 
 /** A question to a person as an interrupt. */
 interface Question {
-  /** Its id names the question and its content, so an answer counts for what the person has read. */
+  /** The id includes the hash of the question, so an answer is valid only for the question that was shown. */
   readonly interrupt: Interrupt
   readonly right: 'runs.decide' | 'runs.steer'
   /** Checks an answer. Returns the function that records it; null: the question stays open. */

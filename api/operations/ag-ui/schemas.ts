@@ -4,7 +4,7 @@ import { Id } from '../schemas.ts'
 
 // The wire of AG-UI 1.0 (ag-ui.com/spec/1.0). Members that keepup does not read are accepted, as the protocol requires.
 
-/** A string enum member as the text that stands in JSON. */
+/** Replaces the string enum of the package by its texts. */
 type AsJson<E> = E extends { type: infer T extends string } ? Omit<E, 'type'> & { readonly type: `${T}` } : never
 
 /** An event of AG-UI. */

@@ -13,7 +13,7 @@ import type { AgUiEvent, AgUiMessage, RunAgentInput } from './schemas.ts'
 type Drive = Extract<RunNews, { readonly kind: 'drive' }>
 
 /**
- * The events of a run from RUN_STARTED until it ends or needs a person. The run goes on if the reader leaves. After
+ * The events of a run from RUN_STARTED until it ends or needs a person. The run continues if the reader leaves. After
  * RUN_STARTED an error of the run is RUN_ERROR; an error of this function rejects.
  */
 export async function* runStream(
@@ -34,9 +34,9 @@ export async function* runStream(
     ...{ type: 'RUN_STARTED' as const, ...ids, ...(parentRunId !== undefined && { parentRunId }) },
     ...{ protocolVersion: '1.0', metadata: { keepup: { runId } } },
   }
-  // The client may hold a part of the messages that follow.
+  // The client may have a part of the messages that follow.
   if (begun.repeated) yield { type: 'MESSAGES_SNAPSHOT', messages: before }
-  // Tools of a client run in the client. keepup calls only what its policy governs.
+  // Tools of a client run in the client, where no policy of keepup applies.
   if (tools.length > 0) yield { type: 'CUSTOM', name: 'keepup.tools_not_offered', value: tools.map((one) => one.name) }
   const { facts } = await s.runtime.at(runId, null)
   yield { type: 'STATE_SNAPSHOT', snapshot: facts.contextVariables }

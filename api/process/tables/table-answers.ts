@@ -12,7 +12,7 @@ export interface Tables {
   answers?(): Promise<void>
   /** Resolves when answers include the event of this cursor. Rejects when the signal aborts. */
   caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
-  /** How far a rebuild of this process is; null: none is at work. Absent: this process makes none. */
+  /** The progress of this process's rebuild; null: none is running. Absent: this process rebuilds no tables. */
   rebuilding?(): { readonly events: number; readonly of: number } | null
   rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
   /** True: the stream is no longer parked. */

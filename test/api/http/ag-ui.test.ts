@@ -1,5 +1,7 @@
 // @module-tag git
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type BaseEvent, buildResumeArray, HttpAgent, type Interrupt, verifyEvents } from '@ag-ui/client'
 import { EventSchemas, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { from, lastValueFrom, toArray } from 'rxjs'
@@ -199,6 +201,39 @@ describe('a request of AG-UI', () => {
     const { detail } = await bodyOf<{ detail: string }>(response)
     expect([response.status, detail]).toEqual([400, expect.stringContaining(told)])
   })
+})
+
+it('shows agents below the root as subagents, each with its call and its end', async () => {
+  const finish = (summary: string) => ({ calls: [{ tool: 'complete_task', arguments: { summary } }] })
+  const delegate = (role: string, task: string) => ({ tool: 'delegate_to_agent', arguments: { role, task } })
+  const advance = { calls: [{ tool: 'advance_phase', arguments: { summary: 'on' } }] }
+  const calls = [delegate('researcher', 'research it'), delegate('reviewer', 'review it')]
+  const parts = [
+    { name: 'researcher', when: { firstInputContains: 'research it' }, turns: [finish('It is known.')] },
+    { name: 'reviewer', when: { firstInputContains: 'review it' }, turns: [{ text: 'I stop here.' }] },
+  ]
+  const path = join(world.root, 'team.json')
+  writeFileSync(path, JSON.stringify({ script: 1, turns: [{ calls }, advance, advance, finish('Led.')], parts }))
+  const policy = { mode: 'batch', sandboxed: false }
+  const asked = {
+    model: `scripted:${path}`,
+    role: 'architect',
+    workspace: world.workspace(),
+    policy,
+    testCommand: ['true'],
+  }
+  const forwardedProps = { keepup: asked }
+  const events = await eventsOf(await run('team', [user('m1', 'lead the team')], { forwardedProps }))
+  const born = events.filter(({ type }) => type === 'SUBAGENT_STARTED')
+  expect(born.map(({ name }) => name).sort()).toEqual(['researcher', 'reviewer'])
+  const callIds = events.flatMap((e) => (e.type === 'TOOL_CALL_START' ? [e.toolCallId] : []))
+  for (const { parentToolCallId } of born) expect(callIds).toContain(parentToolCallId)
+  const ends = events.filter(({ type }) => type === 'SUBAGENT_FINISHED' || type === 'SUBAGENT_ERROR')
+  const endOf = (role: string) =>
+    ends.filter((e) => e.subagentRunId === born.find(({ name }) => name === role)!.subagentRunId)
+  expect(endOf('researcher')).toMatchObject([{ type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }])
+  expect(endOf('reviewer')).toMatchObject([{ type: 'SUBAGENT_ERROR', code: expect.any(String) }])
+  expect(last(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
 })
 
 it('goes on with the run when its reader leaves', async () => {

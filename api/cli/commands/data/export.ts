@@ -43,7 +43,7 @@ const sourceOf = (ctx: Context): ExportSource =>
     yield* counting(ctx, response.body)
   }
 
-/** Passes lines on, and shows how far they are: the first names the head of the log, and each event its position. */
+/** Passes lines on, and shows the progress: the first line has the position of the log's head, and each event its own. */
 async function* counting({ progress }: Context, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const last = (text: string, name: string) => [...text.matchAll(new RegExp(`"${name}":(\\d+)`, 'g'))].at(-1)?.[1]
   let [size, head] = [0, null as number | null]
