@@ -19,7 +19,7 @@ import { bytes } from '../../output/units.ts'
 import { concluded, damage, verifyAll, verifyOneRun } from '../../verification.ts'
 import { type Kit, modelId, moneyOption, some, whole } from '../kit.ts'
 import { pointQuery } from '../look/history.ts'
-import { measured } from '../measured.ts'
+import { copyProgress, measured } from '../measured.ts'
 import { withProgress } from '../read-file.ts'
 
 /** The result of a rebuild as text. Null: there were no tables to compare with. */
