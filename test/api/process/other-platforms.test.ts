@@ -67,7 +67,7 @@ it('on macOS a run works in a folder without a sandbox, and one with commands an
   const refused = keepup('run', 'write', '--workspace', workspace)
   expect([refused.status === 0, refused.stderr]).toEqual([
     false,
-    expect.stringContaining('bubblewrap needs Linux, this is darwin'),
+    expect.stringContaining('bubblewrap needs Linux, this is darwin. Run keepup in a container or a virtual machine'),
   ])
   done('run', 'write', '--workspace', workspace, '--no-sandbox', '--approve', 'write_file')
   expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
