@@ -213,7 +213,9 @@ it('shows agents below the root as subagents, each with its call and its end', a
     { name: 'reviewer', when: { firstInputContains: 'review it' }, turns: [{ text: 'I stop here.' }] },
   ]
   const path = join(world.root, 'team.json')
-  writeFileSync(path, JSON.stringify({ script: 1, turns: [{ calls }, advance, advance, finish('Led.')], parts }))
+  const artifacts = [{ type: 'diagram', title: 'All', content: 'a -> b' }]
+  const drawn = { calls: [{ tool: 'advance_phase', arguments: { summary: 'drawn', artifacts } }] }
+  writeFileSync(path, JSON.stringify({ script: 1, turns: [{ calls }, advance, drawn, finish('Led.')], parts }))
   const policy = { mode: 'batch', sandboxed: false }
   const asked = {
     model: `scripted:${path}`,
@@ -225,14 +227,14 @@ it('shows agents below the root as subagents, each with its call and its end', a
   const forwardedProps = { keepup: asked }
   const events = await eventsOf(await run('team', [user('m1', 'lead the team')], { forwardedProps }))
   const born = events.filter(({ type }) => type === 'SUBAGENT_STARTED')
-  expect(born.map(({ name }) => name).sort()).toEqual(['researcher', 'reviewer'])
+  expect(born.map(({ name }) => name).sort()).toEqual(['Researcher', 'Reviewer'])
   const callIds = events.flatMap((e) => (e.type === 'TOOL_CALL_START' ? [e.toolCallId] : []))
   for (const { parentToolCallId } of born) expect(callIds).toContain(parentToolCallId)
   const ends = events.filter(({ type }) => type === 'SUBAGENT_FINISHED' || type === 'SUBAGENT_ERROR')
   const endOf = (role: string) =>
     ends.filter((e) => e.subagentRunId === born.find(({ name }) => name === role)!.subagentRunId)
-  expect(endOf('researcher')).toMatchObject([{ type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }])
-  expect(endOf('reviewer')).toMatchObject([{ type: 'SUBAGENT_ERROR', code: expect.any(String) }])
+  expect(endOf('Researcher')).toMatchObject([{ type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }])
+  expect(endOf('Reviewer')).toMatchObject([{ type: 'SUBAGENT_ERROR', code: expect.any(String) }])
   expect(last(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
 })
 
