@@ -1,5 +1,5 @@
 // The public types: the exports of each entry point of the package, and the project's types in their declarations. `npm run
-// types:report` writes the report. A test compares it with the sources.
+// types:report` writes the report.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
