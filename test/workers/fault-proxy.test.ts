@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { expect, test as base } from 'vitest'
+import { test as base, expect } from 'vitest'
 import { draws } from '../support/faults/seed.ts'
 import { type Fault, FaultProxy } from '../support/network/fault-proxy.ts'
 import { drawFault } from '../support/network/fault-schedule.ts'
@@ -10,10 +10,12 @@ async function world() {
   const heard: Buffer[] = []
   const sockets: Socket[] = []
   const server = createServer((socket) => {
-    socket.on('error', () => undefined).on('data', (bytes) => {
-      heard.push(bytes)
-      socket.write(bytes)
-    })
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        heard.push(bytes)
+        socket.write(bytes)
+      })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy = new FaultProxy({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' })
@@ -67,7 +69,9 @@ test('bytes pass both ways, and the end of a connection too', async ({ w }) => {
   await expect.poll(() => w.proxy.open).toBe(0)
 })
 
-test('a connection is reset after the limit, in the middle of what it sends, and the next one is not', async ({ w }) => {
+test('a connection is reset after the limit, in the middle of what it sends, and the next one is not', async ({
+  w,
+}) => {
   w.proxy.apply(fault('limit', 'up', 4))
   const first = w.dial()
   first.socket.write('abcdefgh')
