@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { cliFolder, type Running } from '../api/support/cli.ts'
@@ -42,7 +42,10 @@ test.each(['moved', 'overwritten'] as const)('its log was %s: it records nothing
   if (how === 'moved') {
     renameSync(log, `${log}.away`)
     cpSync(join(backup, 'log'), log, { recursive: true })
-  } else writeFileSync(join(log, 'log.db'), older)
+  } else {
+    for (const end of ['-wal', '-shm']) rmSync(join(log, `log.db${end}`))
+    writeFileSync(join(log, 'log.db'), older)
+  }
   const aside = how === 'moved' ? statSync(join(`${log}.away`, 'log.db-wal')).size : 0
 
   const refused = await ask('/v1/runs', { task: 'finish' })
@@ -54,7 +57,7 @@ test.each(['moved', 'overwritten'] as const)('its log was %s: it records nothing
   expect(readFileSync(join(log, 'log.db')).equals(older)).toBe(true)
   if (how === 'moved') expect(statSync(join(`${log}.away`, 'log.db-wal')).size).toBe(aside)
 
-  // The tables have seen the second run.
+  // The mark or the tables have seen the second run.
   const next = await folder.look('run', 'finish', '--no-workspace')
   expect(next).toMatchObject({ code: 1, err: expect.stringContaining('LOG_SHORTENED') })
 })

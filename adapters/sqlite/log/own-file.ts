@@ -46,13 +46,13 @@ export class OwnFile {
     return this.#replaced
   }
 
-  /** Runs a checkpoint, after which the file's content is known again. */
-  changing<T>(checkpoint: () => T): T {
+  /** Runs work that may change the file, such as a checkpoint. */
+  changing<T>(work: () => T): T {
     try {
-      return checkpoint()
+      return work()
     } finally {
       const now = this.#look()
-      // A file in another place is not the one that the checkpoint changed.
+      // A file in another place is not the one that this process changed.
       if (now !== null && isSamePlace(now, this.#known)) this.#known = now
     }
   }

@@ -23,8 +23,8 @@ const MAX_BYTES = 16 * 1024 * 1024
 
 let db: DatabaseSync | undefined
 try {
-  db = openToWrite(folder)
   const file = new OwnFile(folder, place)
+  db = file.changing(() => openToWrite(folder))
   serve(db, file, new LogWriter(db, folder), new Checkpoints(db, folder, file))
 } catch (error) {
   db?.close()
