@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { LogError } from '../../../domain/log/errors.ts'
 import { fileOf } from './connection.ts'
 
-/** Where a file is on the disk. */
+/** The device and the inode of a file. */
 export interface FilePlace {
   readonly dev: bigint
   readonly ino: bigint
@@ -52,7 +52,7 @@ export class OwnFile {
       return work()
     } finally {
       const now = this.#look()
-      // A file in another place is not the one that this process changed.
+      // A change elsewhere is foreign.
       if (now !== null && isSamePlace(now, this.#known)) this.#known = now
     }
   }
