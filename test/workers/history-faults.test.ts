@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { faultsOfHistory, type HistoryLine } from '../support/servers/history-faults.ts'
 
 const invoke = (id: string, expected: number, ...events: string[]): HistoryLine => ({
-  ...{ is: 'invoke', id, stream: 'agent-a', expected, events },
+  is: 'invoke',
+  id,
+  stream: 'agent-a',
+  expected,
+  events,
 })
 const end = (id: string, is: 'ok' | 'fail' | 'unknown'): HistoryLine => ({ is, id })
 const log = (...ids: string[]) => new Map([['agent-a', ids.map((id, revision) => ({ id, revision }))]])

@@ -136,7 +136,7 @@ async function check({ services }: KeepUp): Promise<void> {
 async function allRuns({ read }: KeepUp['services']) {
   const all = []
   for (let cursor: string | undefined; ; ) {
-    const { value } = await read.runs({ limit: 1000, ...(cursor !== undefined && { cursor }) })
+    const { value } = await read.runs({ limit: 1000, ...(cursor !== undefined && { after: cursor }) })
     all.push(...value.runs)
     if (value.next === null) return all
     cursor = value.next
