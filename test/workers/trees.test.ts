@@ -22,7 +22,7 @@ afterAll(() => pair?.stop())
 test(`trees over ${WORKERS} workers, killed and stopped, end as they do without (FAULT_SEED=${FAULT_SEED})`, async () => {
   const { work, done, check, effectsLeft } = deployment({ ...pair.fresh(), KEEPUP_TREE_WIDTH: String(WIDTH) })
   const draw = draws(FAULT_SEED)
-  await done('start', TREES)
+  await done('grow', TREES)
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => work(8)))
   const all = [...workers]
   const stopped: Actor[] = []

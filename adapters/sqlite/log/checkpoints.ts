@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { syncFile } from '../../files/folders.ts'
 import { fileOf } from './connection.ts'
+import type { OwnFile } from './own-file.ts'
 
 const MIB = 1024 * 1024
 
@@ -22,11 +23,13 @@ export class Checkpoints {
   readonly #restart: StatementSync
   readonly #truncate: StatementSync
   readonly #wal: string
+  readonly #file: OwnFile
   #since: number
   /** True while the WAL may still contain an erased body. */
   #overwrite = false
 
-  constructor(db: DatabaseSync, folder: string) {
+  constructor(db: DatabaseSync, folder: string, file: OwnFile) {
+    this.#file = file
     this.#passive = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
     this.#restart = db.prepare('PRAGMA wal_checkpoint(RESTART)')
     this.#truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -78,7 +81,9 @@ export class Checkpoints {
   }
 
   #done(checkpoint: StatementSync): boolean {
-    const row = checkpoint.get()
+    // A checkpoint would write pages of this log over a restored one.
+    if (this.#file.replaced !== null) return false
+    const row = this.#file.changing(() => checkpoint.get())
     // If a reader blocked the checkpoint, the next attempt follows after the same growth, not at each commit.
     this.#since = 0
     return row?.busy === 0

@@ -57,6 +57,8 @@ export class SqliteLog implements EventLog {
   readonly #news = new EventEmitter().setMaxListeners(0)
   #floor: number
   #closing: Promise<void> | null = null
+  /** The error of all work, because the file is no longer the opened one. Null: it is. */
+  #replaced: LogError | null = null
   /** The only stream that still accepts events; null: every stream does. */
   #lastStream: string | null = null
 
@@ -284,8 +286,11 @@ export class SqliteLog implements EventLog {
 
   async #close(): Promise<void> {
     this.wake()
-    this.#db.close()
+    // SQLite's last connection moves the WAL into the main file and removes it. If another file took the log's place,
+    // both could be the restored ones. A read-only connection leaves them alone, so it must be the last one.
+    if (this.#replaced === null) this.#db.close()
     await this.#owner?.writer.close()
+    if (this.#replaced !== null) this.#db.close()
     this.#owner?.unlock()
   }
 
@@ -297,6 +302,12 @@ export class SqliteLog implements EventLog {
   /** Clears the tail, which may be incomplete or outdated. */
   unknown(): void {
     this.#tail?.forget()
+    this.wake()
+  }
+
+  /** Ends the work with the log. */
+  replaced(error: LogError): void {
+    this.#replaced ??= error
     this.wake()
   }
 
@@ -332,6 +343,7 @@ export class SqliteLog implements EventLog {
 
   #open(): void {
     if (this.#closing) throw closed(this.folder)
+    if (this.#replaced !== null) throw this.#replaced
   }
 }
 

@@ -46,6 +46,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
       written: (append) => log?.written(append),
       unknown: () => log?.unknown(),
       look: () => log?.wake(),
+      replaced: (error) => log?.replaced(error),
       warn: (text) => options.warn?.(text),
     })
     try {

@@ -3,6 +3,7 @@ import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../../domain/log/errors.ts'
 import { batchSealedAfter, sentHeader } from '../../../domain/log/seal.ts'
 import type { LogEnd } from './log-end.ts'
+import type { FilePlace } from './own-file.ts'
 
 /**
  * An append in its form for the writer's thread. A few flat values are copied several times faster than objects.
@@ -52,11 +53,13 @@ export type BatchOutcome =
 export type ToWriter = readonly AppendMessage[] | 'accept' | 'accepted' | 'close'
 
 /**
- * `ready`: the time of the log's last event, in ms; `end`: the comparison with the mark. `failed`: the writer could not
- * open the log and ends. `warning`: the mark cannot be written.
+ * `ready`: the time of the log's last event, in ms; `end`: the comparison with the mark; `place`: where its file is.
+ * `failed`: the writer could not open the log and ends. `warning`: the mark cannot be written. `replaced`: the file is
+ * no longer the opened one.
  */
 export type FromWriter =
-  | { readonly ready: number; readonly end: LogEnd }
+  | { readonly ready: number; readonly end: LogEnd; readonly place: FilePlace }
+  | { readonly replaced: Failure }
   | { readonly warning: string }
   | { readonly failed: Failure }
   | { readonly done: readonly BatchOutcome[] }

@@ -5,6 +5,7 @@ import { Checkpoints } from './checkpoints.ts'
 import { openToWrite } from './connection.ts'
 import { toLogError } from './errors.ts'
 import { Marked } from './marked-writer.ts'
+import { type FilePlace, OwnFile } from './own-file.ts'
 import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { LogWriter } from './writer.ts'
 
@@ -12,26 +13,39 @@ import { LogWriter } from './writer.ts'
 
 const port = parentPort
 if (!port) throw new Error('worker.ts is the entry of a worker thread; use openSqliteLog')
-const { folder } = workerData as { folder: string }
+const { folder, place } = workerData as { folder: string; place: FilePlace | null }
 const say = (message: FromWriter) => port.postMessage(message)
 
+/** The pause between two looks whether the log's file is still the opened one, in ms. Each commit looks too. */
+const LOOK_MS = 1000
 const MAX_JOBS = 1024
 const MAX_BYTES = 16 * 1024 * 1024
 
 let db: DatabaseSync | undefined
 try {
-  db = openToWrite(folder)
-  serve(db, new LogWriter(db, folder), new Checkpoints(db, folder))
+  const file = new OwnFile(folder, place)
+  db = file.changing(() => openToWrite(folder))
+  serve(db, file, new LogWriter(db, folder), new Checkpoints(db, folder, file))
 } catch (error) {
   db?.close()
   say({ failed: toFailure(toLogError(error, 'open', folder)) })
 }
 
-function serve(open: DatabaseSync, writer: LogWriter, checkpoints: Checkpoints): void {
+function serve(open: DatabaseSync, file: OwnFile, writer: LogWriter, checkpoints: Checkpoints): void {
   const marked = new Marked(folder, open, writer, (warning) => say({ warning }))
   const next = () => receiveMessageOnPort(port!)?.message as ToWriter | undefined
 
+  const isReplaced = () => {
+    const { replaced } = file
+    if (replaced !== null) say({ replaced: toFailure(replaced) })
+    return replaced
+  }
+  const looking = setInterval(() => {
+    if (isReplaced()) clearInterval(looking)
+  }, LOOK_MS).unref()
+
   const end = () => {
+    clearInterval(looking)
     checkpoints.finish()
     marked.close()
     open.close()
@@ -50,7 +64,9 @@ function serve(open: DatabaseSync, writer: LogWriter, checkpoints: Checkpoints):
         if (jobs.length >= MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {
-        const done = marked.commit(jobs)
+        const replaced = isReplaced()
+        const done =
+          replaced === null ? marked.commit(jobs) : jobs.map(({ id }) => ({ id, failure: toFailure(replaced) }))
         const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
         // An erasure is acknowledged after its bytes have left the WAL, unless a reader of another process prevents it.
         if (!erased) say({ done })
@@ -66,5 +82,5 @@ function serve(open: DatabaseSync, writer: LogWriter, checkpoints: Checkpoints):
       }
     }
   })
-  say({ ready: writer.time, end: marked.end })
+  say({ ready: writer.time, end: marked.end, place: file.place })
 }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { LogEnd } from './log-end.ts'
+import type { FilePlace } from './own-file.ts'
 import {
   type AppendMessage,
   type BatchOutcome,
@@ -12,12 +13,16 @@ import {
 } from './protocol.ts'
 import type { Acknowledged } from './tail.ts'
 
-/** Starts the writer's thread on a folder. */
-export type Spawn = (folder: string) => Worker
+/** Starts the writer's thread on a folder. `place`: where the log's file was at its first start. Null: this is it. */
+export type Spawn = (folder: string, place: FilePlace | null) => Worker
 
-export const spawnWriter: Spawn = (folder) => {
+export const spawnWriter = (folder: string, place: FilePlace | null = null): Worker => {
   const entry = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
-  return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
+  return new Worker(new URL(entry, import.meta.url), {
+    workerData: { folder, place },
+    execArgv: [],
+    name: 'log-writer',
+  })
 }
 
 /** Events of the writer's thread for the log. They arrive before waiting appends get their answers. */
@@ -27,6 +32,8 @@ export interface WriterNews {
   unknown(): void
   /** There may be new events. */
   look(): void
+  /** The log's file is no longer the opened one. */
+  replaced(error: LogError): void
   /** The mark cannot be written. */
   warn(text: string): void
 }
@@ -50,6 +57,7 @@ export class WriterThread {
   /** The unsent appends of this tick. */
   #unsent: AppendMessage[] = []
   #worker: Worker | null = null
+  #place: FilePlace | null = null
   #nextId = 1
 
   constructor(folder: string, spawn: Spawn, news: WriterNews) {
@@ -131,13 +139,15 @@ export class WriterThread {
   }
 
   #begin(): Worker {
-    const worker = this.#spawn(this.#folder)
+    const worker = this.#spawn(this.#folder, this.#place)
     this.#worker = worker
     let reason: LogError | null = null
     worker.on('message', (message: FromWriter) => {
-      if (typeof message === 'string' || 'ready' in message) return
-      if ('warning' in message) return this.#news.warn(message.warning)
-      if ('failed' in message) reason = fromFailure(message.failed)
+      if (typeof message === 'string') return
+      if ('ready' in message) this.#place = message.place
+      else if ('replaced' in message) this.#news.replaced(fromFailure(message.replaced))
+      else if ('warning' in message) this.#news.warn(message.warning)
+      else if ('failed' in message) reason = fromFailure(message.failed)
       else this.#answer(worker, message.done)
     })
     worker.on('error', (error) => {

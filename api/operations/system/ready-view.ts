@@ -21,5 +21,4 @@ export async function readyView(s: Services): Promise<ReadyView> {
   return { ready: log === null && tables === null, log: stateOf(log), tables: stateOf(tables), parked, signed }
 }
 
-const stateOf = (trouble: Trouble | null): ReadyView['log'] =>
-  trouble === null ? 'answers' : trouble.state === 'silent' ? 'silent' : 'unusable'
+const stateOf = (trouble: Trouble | null): ReadyView['log'] => trouble?.state ?? 'answers'

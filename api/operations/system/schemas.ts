@@ -24,7 +24,11 @@ export const Health = z
   })
   .meta({ id: 'Health' })
 
-const Part = z.enum(['answers', 'silent', 'unusable'])
+const Part = z.enum(['answers', 'silent', 'unusable', 'shortened', 'replaced']).meta({
+  description:
+    '`shortened`: the log has lost its end, and nothing is recorded until a person accepts the loss; `replaced`: another ' +
+    'log or file took its place, and the process must be started again',
+})
 export const Ready = z
   .strictObject({
     ready: z.boolean(),

@@ -7,7 +7,7 @@ import type { Readiness, Trouble } from '../../operations/system/readiness.ts'
 /** The pauses between two checks of the servers, in ms: normally, and after a server did not answer. */
 const LOOK_MS = { well: 5_000, doubtful: 1_000 }
 
-/** The name of each part by kind of trouble, and the consequence of its loss. */
+/** The name of each part on servers, by kind of trouble, and the consequence of its loss. */
 const PARTS = {
   log: {
     names: { silent: 'the event store', unusable: 'the event store' },
@@ -18,6 +18,9 @@ const PARTS = {
     without: 'runs cannot be shown or taken over',
   },
 } as const satisfies Record<keyof Readiness, object>
+
+/** The names of the parts in a data folder. */
+const EMBEDDED = { log: 'the log', tables: 'the tables' } as const satisfies Record<keyof Readiness, string>
 
 const BEGINS = {
   silent: (what: string, why: string) => `does not answer; ${what}; it all goes on by itself when it does (${why})`,
@@ -36,14 +39,15 @@ interface Outage {
  * until the signal aborts. Rejects with `LOG_REPLACED` if another log has replaced the open one.
  */
 export async function tellOutages(
-  { ready, clock }: Pick<Services, 'ready' | 'clock'>,
+  { ready, clock, holder }: Pick<Services, 'ready' | 'clock' | 'holder'>,
   tell: Tell,
   signal: AbortSignal,
 ): Promise<void> {
   const outages = new Map<keyof Readiness, Outage>()
   const look = (part: keyof Readiness, trouble: Trouble | null) => {
     const outage = outages.get(part)
-    const { names, without } = PARTS[part]
+    const { names: onServers, without } = PARTS[part]
+    const names = holder === null ? { silent: EMBEDDED[part], unusable: EMBEDDED[part] } : onServers
     if (trouble === null) {
       outages.delete(part)
       const last = outage?.told[0]

@@ -22,7 +22,7 @@ it('says without a token that both answer, or which does not, and keeps the reas
     ['log', 'tables'],
     ['tables', 'log'],
   ] as const) {
-    for (const state of ['silent', 'unusable']) {
+    for (const state of ['silent', 'unusable'] as const) {
       Object.assign(answer, { [part]: { state, why: 'no route to a-secret-host' }, [other]: null })
       const found = await http.request(READY)
       const parked = part === 'tables' ? null : 0
@@ -87,7 +87,7 @@ it('is not ready while a loss of the log is open, or where this process must sta
     expect(found).toEqual({ log: { state, why: 'why' }, tables: null })
     const { http } = appOver({ ...world.services, ready: async () => found }, world.model)
     const answer = await http.request(READY)
-    expect([answer.status, await bodyOf(answer)]).toMatchObject([503, { ready: false, log: 'unusable' }])
+    expect([answer.status, await bodyOf(answer)]).toMatchObject([503, { ready: false, log: state }])
   }
 })
 

@@ -66,7 +66,10 @@ function run(file: string, args: readonly string[]): void {
 export class PostgresServer {
   readonly #folder: string
   readonly #keeper: ChildProcess
+  #saved = 0
   readonly url: string
+  /** The path of its socket. */
+  readonly socket: string
 
   constructor(root = tmpdir()) {
     this.#folder = newFolder(root)
@@ -76,6 +79,7 @@ export class PostgresServer {
     // The server is a daemon and would outlive this process.
     this.#keeper = atEnd(`'${join(found!, 'pg_ctl')}' -D '${data}' -m immediate stop; rm -rf '${this.#folder}'`)
     this.start()
+    this.socket = join(socket, '.s.PGSQL.5432')
     this.url = `postgres://keepup@/postgres?host=${encodeURIComponent(socket)}`
   }
 
@@ -88,6 +92,19 @@ export class PostgresServer {
   /** `immediate`: stops like a crash, without a message to clients. */
   stop(mode: 'fast' | 'immediate'): void {
     this.#ctl('stop', ['-m', mode])
+  }
+
+  /** Copies the data folder of the stopped server. Returns its path, for {@link restore}. */
+  save(): string {
+    const copy = join(this.#folder, `saved-${this.#saved++}`)
+    run('cp', ['-a', join(this.#folder, 'data'), copy])
+    return copy
+  }
+
+  /** Puts a copy back under the stopped server, as an older standby that takes its place. */
+  restore(copy: string): void {
+    run('rm', ['-rf', join(this.#folder, 'data')])
+    run('cp', ['-a', copy, join(this.#folder, 'data')])
   }
 
   remove(): void {

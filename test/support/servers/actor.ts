@@ -1,35 +1,46 @@
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { defineTool, z } from '../../../api/library/tool-kit.ts'
+import { LOG_META } from '../../../domain/log/ids.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
-import { faultsOfTree, LEAVES, startTree, treeScript } from './tree-job.ts'
+import { readHistory } from './history.ts'
+import { faultsOfHistory, type HistoryLine, type StoredEvent } from './history-faults.ts'
+import { faultsOfTree, LEAVES, readTrees, startTree, TREE_TASK, treeScript } from './tree-job.ts'
 
 // A process of a deployment on servers. The verb selects its role. It prints one line per event to standard output.
 //
-//   actor.ts DATA EFFECTS work N       drives N concurrent runs until SIGTERM; echoes each line of standard input
+//   actor.ts DATA EFFECTS work N       drives N concurrent runs until SIGTERM; echoes each line of standard input; the
+//                                      line "figures" asks for its memory and its longest event-loop delay since the last one
 //   actor.ts DATA EFFECTS hold N       like work, but its calls return only after the line "go"
 //   actor.ts DATA EFFECTS start N      starts N runs for any driver
+//   actor.ts DATA EFFECTS grow N       starts N trees of agents for any driver
 //   actor.ts DATA EFFECTS settle N     decides doubts by checking the world, until N runs have ended
 //   actor.ts DATA EFFECTS check        prints the results, and whether the tables equal those of a rebuild
 //
 // The process exits at the end of its standard input at the latest.
 
-/** Whether the runs are trees of agents; else each run has one agent. */
-const TREES = process.env.KEEPUP_TREE_WIDTH !== undefined
-/** The number of lines that each run writes, one per call. */
-const EFFECTS = TREES ? LEAVES : 3
+/** The number of lines that each run of one agent writes, one per call. */
+const EFFECTS = 3
 
 const [, , data = '', effects = '', verb = '', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
+const delay = monitorEventLoopDelay()
+if (verb === 'work') delay.enable()
 const fileOf = (runId: string) => join(effects, `${runId}.txt`)
 const released = Promise.withResolvers<void>()
 if (verb !== 'hold') released.resolve()
 process.stdin.once('end', () => process.exit(1))
 createInterface(process.stdin).on('line', (line) => {
   if (line === 'go') released.resolve()
+  if (line === 'figures') {
+    const { rss, heapUsed } = process.memoryUsage()
+    say(`figures ${JSON.stringify({ rss, heapUsed, delayMs: Math.round(delay.max / 1e6) })}`)
+    return delay.reset()
+  }
   say(line)
 })
 const linesOf = (runId: string): string[] =>
@@ -68,12 +79,13 @@ async function work(): Promise<void> {
 
 async function start(): Promise<void> {
   for (let n = 0; n < Number(count); n++) {
-    if (TREES) say(`run ${await startTree(keepup)}`)
-    else {
-      const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
-      say(`run ${runId}`)
-    }
+    const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
+    say(`run ${runId}`)
   }
+}
+
+async function grow(): Promise<void> {
+  for (let n = 0; n < Number(count); n++) say(`run ${await startTree(keepup)}`)
 }
 
 /** Decides only after checking the world: no process executes the call any more. */
@@ -103,25 +115,62 @@ async function decide(keepup: KeepUp, runId: string, agentId: string, toolCallId
 
 async function check({ services }: KeepUp): Promise<void> {
   await services.read.caughtUp()
-  const { value } = await services.read.runs({ limit: 1000 })
-  const wrong: string[] = []
-  for (const { runId, status } of value.runs) {
+  const runs = await allRuns(services)
+  const trees = await readTrees(services)
+  const wrong = await wrongAppends(services)
+  for (const { runId, status, task } of runs) {
+    const isTree = task === TREE_TASK
     const lines = linesOf(runId)
+    const expected = isTree ? LEAVES : EFFECTS
     if (status !== 'completed') wrong.push(`${runId} is ${status}`)
-    if (lines.length !== EFFECTS || new Set(lines).size !== EFFECTS) wrong.push(`${runId} left ${lines}`)
+    if (lines.length !== expected || new Set(lines).size !== expected) wrong.push(`${runId} left ${lines}`)
     const { ok, problems } = await services.runtime.verify(runId)
     if (!ok) wrong.push(`${runId}: ${JSON.stringify(problems)}`)
-    if (TREES) wrong.push(...(await faultsOfTree(keepup, runId)))
+    if (isTree) wrong.push(...(await faultsOfTree(keepup, runId, trees)))
   }
   const { equal, differences } = await services.read.rebuild()
-  say(JSON.stringify({ runs: value.runs.length, wrong, equal, differences, epochs: await epochs() }))
+  const { events, ...claims } = await epochs()
+  say(JSON.stringify({ runs: runs.length, events, wrong, equal, differences, epochs: claims }))
 }
 
-/** The highest number of claims per run, and the runs that ended twice. */
-async function epochs(): Promise<{ most: number; twice: string[] }> {
+async function allRuns({ read }: KeepUp['services']) {
+  const all = []
+  for (let cursor: string | undefined; ; ) {
+    const { value } = await read.runs({ limit: 1000, ...(cursor !== undefined && { after: cursor }) })
+    all.push(...value.runs)
+    if (value.next === null) return all
+    cursor = value.next
+  }
+}
+
+/** The faults of the log after the appends of all processes of the deployment. */
+async function wrongAppends({ log }: KeepUp['services']): Promise<string[]> {
+  const history = () => readHistory(process.env.KEEPUP_HISTORY ?? '')
+  // Read before the log: what was acknowledged by now must be there.
+  const ends = history().filter(({ is }) => is !== 'invoke')
+  const streams = new Map<string, StoredEvent[]>()
+  const invokes: HistoryLine[] = []
+  for await (const page of log.readAll(null, { bodies: false })) {
+    for (const { id, header } of page) {
+      const { stream, revision } = header
+      // The log writes its identity itself.
+      if (stream === LOG_META && revision === 0) invokes.push({ is: 'invoke', id, stream, expected: -1, events: [id] })
+      const events = streams.get(stream) ?? []
+      streams.set(stream, events)
+      events.push({ id, revision })
+    }
+  }
+  invokes.push(...history().filter(({ is }) => is === 'invoke'))
+  return faultsOfHistory([...invokes, ...ends], streams)
+}
+
+/** The number of events, the highest number of claims per run, and the runs that ended twice. */
+async function epochs(): Promise<{ events: number; most: number; twice: string[] }> {
+  let events = 0
   const [ends, claims] = [new Map<string, number>(), new Map<string, number>()]
   const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
   for await (const page of keepup.services.log.readAll(null, { bodies: false })) {
+    events += page.length
     for (const { header } of page) {
       if (header.type === 'driver_claimed') add(claims, agentOf(header))
       if (header.type === 'completion') add(ends, agentOf(header))
@@ -129,10 +178,10 @@ async function epochs(): Promise<{ most: number; twice: string[] }> {
     }
   }
   const twice = [...ends].filter(([, n]) => n > 1).map(([id]) => id)
-  return { most: Math.max(0, ...claims.values()), twice }
+  return { events, most: Math.max(0, ...claims.values()), twice }
 }
 
-await { work, hold: work, start, settle: () => settle(keepup), check: () => check(keepup) }[verb]!()
+await { work, hold: work, start, grow, settle: () => settle(keepup), check: () => check(keepup) }[verb]!()
 await keepup.close()
 process.stdin.destroy()
 say('closed')

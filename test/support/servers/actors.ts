@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { onTestFailed, onTestFinished } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./actor.ts', import.meta.url))
+/** Loaded before the program: they set its clock, and write down its appends. */
+const BEFORE = ['../time/skewed-date.ts', './history.ts'].map((path) => `--import=${new URL(path, import.meta.url)}`)
 
 /** A process of a deployment, and its output. */
 export class Actor {
@@ -78,8 +80,9 @@ export class Actor {
 /** A deployment's data folder and effects folder. Its processes end with the test. */
 export function deployment(env: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'keepup-servers-'))
-  const [data, effects] = [join(root, 'data'), join(root, 'effects')]
+  const [data, effects, history] = [join(root, 'data'), join(root, 'effects'), join(root, 'history')]
   mkdirSync(effects)
+  mkdirSync(history)
   const actors: Actor[] = []
   let left = 0
   const counting = new Set<() => void>()
@@ -115,9 +118,10 @@ export function deployment(env: Record<string, string>) {
       XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       TMPDIR: tmpdir(),
+      KEEPUP_HISTORY: history,
     }
     const environment = { ...own, KEEPUP_DRAIN_MS: '60000', ...env, ...more }
-    const child = spawn(process.execPath, [PROGRAM, data, effects, verb, String(count)], {
+    const child = spawn(process.execPath, [...BEFORE, PROGRAM, data, effects, verb, String(count)], {
       env: environment,
       stdio: ['pipe', 'pipe', 'pipe'],
     })
@@ -132,20 +136,22 @@ export function deployment(env: Record<string, string>) {
     await actor.ended
     return actor.lines
   }
-  const worker = async (verb: string, concurrency: number): Promise<Actor> => {
-    const actor = act(verb, concurrency, { KEEPUP_CONCURRENCY: String(concurrency) })
+  const worker = async (verb: string, concurrency: number, more: Record<string, string> = {}): Promise<Actor> => {
+    const actor = act(verb, concurrency, { KEEPUP_CONCURRENCY: String(concurrency), ...more })
     await actor.said('working')
     return actor
   }
-  const work = (concurrency = 4) => worker('work', concurrency)
+  /** `more`: settings of this worker alone, such as the proxies of its servers or its clock. */
+  const work = (concurrency = 4, more: Record<string, string> = {}) => worker('work', concurrency, more)
   /** A worker that is blocked at the first effect of each of its `concurrency` runs, until "go". */
-  const hold = (concurrency = 4) => worker('hold', concurrency)
+  const hold = (concurrency = 4, more: Record<string, string> = {}) => worker('hold', concurrency, more)
   const check = async () => JSON.parse((await done('check')).find((line) => line.startsWith('{'))!) as Checked
   return { root, data, act, done, work, hold, check, effectsLeft }
 }
 
 export interface Checked {
   readonly runs: number
+  readonly events: number
   readonly wrong: readonly string[]
   readonly equal: boolean
   readonly differences: readonly string[]

@@ -12,6 +12,9 @@ export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)
 export const LEAVES = WIDTH ** 3
 const AGENTS = 1 + WIDTH + WIDTH ** 2 + LEAVES
 
+/** The task of each tree's root. */
+export const TREE_TASK = 'Grow'
+
 const call = (tool: string, args: Record<string, string>) => ({ tool, arguments: args })
 const done = { delayMs: 20, calls: [call('complete_task', { summary: 'Done.' })] }
 const delegates = (task: string) => ({
@@ -35,7 +38,7 @@ export const treeScript: ScriptInput = {
 export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise<string> {
   const policy = { mode: 'batch' } as const
   const spec = await services.starts.prepare({
-    task: 'Grow',
+    task: TREE_TASK,
     model: 'scripted:tree',
     delegation: {},
     policy,
@@ -47,22 +50,41 @@ export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise
   }
   const delegation = { ...spec.delegation!, roles: { coder } }
   const runId = services.runtime.newRunId()
-  const start = { kind: 'start', spec: { ...spec, delegation }, task: 'Grow', drive: true } as const
+  const start = { kind: 'start', spec: { ...spec, delegation }, task: TREE_TASK, drive: true } as const
   await services.runtime.execute(runId, start, { by: { kind: 'user', id: 'test' } })
   return runId
 }
 
-/** The faults of an ended tree: in its agents, their ends, their obligations and their budgets. */
-export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
-  const wrong: string[] = []
-  const [births, starts] = [new Map<string, number>(), new Map<string, number>()]
+/** How often each agent of a run was born, by its parent's record and by its own. */
+interface Tree {
+  readonly births: Map<string, number>
+  readonly starts: Map<string, number>
+}
+
+/** The agents of each run. */
+export async function readTrees({ log }: KeepUp['services']): Promise<ReadonlyMap<string, Tree>> {
+  const trees = new Map<string, Tree>()
   const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
-  for await (const page of services.log.readAll(null))
+  for await (const page of log.readAll(null))
     for (const { header, body } of page) {
-      if (header.runId !== runId) continue
-      if (header.type === 'child_delegated') add(births, JSON.parse(new TextDecoder().decode(unsalted(body!))).childId)
-      if (header.type === 'agent_started') add(starts, header.agentId ?? '')
+      const { type, runId = '', agentId = '' } = header
+      if (type !== 'child_delegated' && type !== 'agent_started') continue
+      const tree = trees.get(runId) ?? { births: new Map(), starts: new Map() }
+      trees.set(runId, tree)
+      if (type === 'agent_started') add(tree.starts, agentId)
+      else add(tree.births, JSON.parse(new TextDecoder().decode(unsalted(body!))).childId)
     }
+  return trees
+}
+
+/** The faults of an ended tree: in its agents, their ends, their obligations and their budgets. */
+export async function faultsOfTree(
+  { services }: Pick<KeepUp, 'services'>,
+  runId: string,
+  trees?: ReadonlyMap<string, Tree>,
+): Promise<string[]> {
+  const wrong: string[] = []
+  const { births, starts } = (trees ?? (await readTrees(services))).get(runId)!
   if (starts.size !== AGENTS) wrong.push(`${runId} has ${starts.size} agents instead of ${AGENTS}`)
   for (const [id, times] of [...births, ...starts]) if (times !== 1) wrong.push(`${id} was born ${times} times`)
   const states = await Promise.all([...starts.keys()].map(async (id) => (await agentAt(services, id, null)).state))

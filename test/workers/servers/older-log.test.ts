@@ -35,9 +35,22 @@ describeWithPostgres('processes on servers whose event store is put back to an o
       await expect.poll(status).toBe('completed')
       return String(body.runId)
     }
+    const shown = async (id: string) => (await ask(`/v1/runs/${id}`)).body.run as { status: string; turn: number }
+    /** A run that the worker drives from turn to turn, for ever. */
+    const turns = async () => {
+      const more = { workspace: folder.workspace(), tools: ['list_dir'], limits: { maxTurns: 10_000 } }
+      const { body } = await ask('/v1/runs', { task: 'wait', ...more })
+      await expect.poll(async () => (await shown(String(body.runId))).turn).toBeGreaterThan(1)
+      return String(body.runId)
+    }
     const kept = await done()
+    const turning = await Promise.all([1, 2, 3].map(() => turns()))
     const older = eventstore.store.copy()
     await done()
+    // Runs are at work in both the older and the newer state.
+    const grown = () => Promise.all(turning.map(async (id) => (await shown(id)).turn))
+    const before = await grown()
+    await expect.poll(async () => (await grown()).every((turn, n) => turn > before[n]!)).toBe(true)
     await eventstore.kill()
     eventstore.restore(older)
     await eventstore.start()
@@ -48,7 +61,7 @@ describeWithPostgres('processes on servers whose event store is put back to an o
     expect(JSON.stringify(refused.body)).toMatch(/has lost its end.*keepup repair/)
     const forked = await ask(`/v1/runs/${kept}/fork`, { step: 1 })
     expect(forked).toMatchObject({ status: 409, body: { code: 'LOG_SHORTENED' } })
-    expect(await ask('/v1/ready')).toMatchObject({ status: 503, body: { ready: false, log: 'unusable' } })
+    expect(await ask('/v1/ready')).toMatchObject({ status: 503, body: { ready: false, log: 'shortened' } })
     await Promise.all([worker, serve].map((one) => one.said('the log has lost its end')))
     expect(older.all.slice(held).map(({ stream, type }) => `${stream} ${type}`)).toEqual([])
 

@@ -44,9 +44,10 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
       tell('what it can be asked: /v1/openapi.json; press Ctrl-C to end')
       if (open) await openPage(ctx, ctx.clientOver(backend))
       else tell(`look at it in a browser: ${ctx.command('open')}`)
-      if (!onServers(config)) return sweep(services, signal, onFault, log.warn)
+      const telling = tellOutages(services, log.warn, signal)
+      if (!onServers(config)) return Promise.all([sweep(services, signal, onFault, log.warn), telling])
       const again = retryFaultedRuns({ services, leaseMs: config.leaseMs, onFault, onNote: log.warn }, signal)
-      return Promise.all([again, tellOutages(services, log.warn, signal)])
+      return Promise.all([again, telling])
     },
     () => backend.close(),
   )

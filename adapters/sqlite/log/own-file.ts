@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs'
+import { LogError } from '../../../domain/log/errors.ts'
+import { fileOf } from './connection.ts'
+
+/** The device and the inode of a file. */
+export interface FilePlace {
+  readonly dev: bigint
+  readonly ino: bigint
+}
+
+interface Content extends FilePlace {
+  readonly size: bigint
+  readonly mtimeNs: bigint
+}
+
+/**
+ * Detects that the log's file was moved, replaced or overwritten while it is open, for example by a restored backup.
+ * SQLite detects neither: it would write on into the moved file, or mix its pages with the restored ones. Only the
+ * writer's checkpoints change the main file, so any other change is foreign.
+ */
+export class OwnFile {
+  readonly #folder: string
+  #known: Content
+  #replaced: LogError | null = null
+
+  /** `opened`: the place of the file when the log was opened. Null: it is opened now. Throws `LOG_REPLACED`. */
+  constructor(folder: string, opened: FilePlace | null) {
+    this.#folder = folder
+    const known = this.#look()
+    if (known === null || (opened !== null && !isSamePlace(known, opened))) throw replacedIn(folder)
+    this.#known = known
+  }
+
+  get place(): FilePlace {
+    const { dev, ino } = this.#known
+    return { dev, ino }
+  }
+
+  /** The error of all further work with the log. Null: the file is the opened one, with the content that it had. */
+  get replaced(): LogError | null {
+    if (this.#replaced !== null) return this.#replaced
+    const now = this.#look()
+    const { size, mtimeNs } = this.#known
+    if (now === null || !isSamePlace(now, this.#known) || now.size !== size || now.mtimeNs !== mtimeNs)
+      this.#replaced = replacedIn(this.#folder)
+    return this.#replaced
+  }
+
+  /** Runs work that may change the file, such as a checkpoint. */
+  changing<T>(work: () => T): T {
+    try {
+      return work()
+    } finally {
+      const now = this.#look()
+      // A change elsewhere is foreign.
+      if (now !== null && isSamePlace(now, this.#known)) this.#known = now
+    }
+  }
+
+  #look(): Content | null {
+    return statSync(fileOf(this.#folder), { bigint: true, throwIfNoEntry: false }) ?? null
+  }
+}
+
+const isSamePlace = (one: FilePlace, other: FilePlace): boolean => one.dev === other.dev && one.ino === other.ino
+
+const replacedIn = (folder: string): LogError =>
+  new LogError(
+    'LOG_REPLACED',
+    `${fileOf(folder)} was moved, replaced or overwritten while this process had it open, so nothing more is recorded; ` +
+      'start this process again: it compares the log that is there now with its mark and its tables',
+  )

@@ -1,0 +1,86 @@
+import { copyFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteLog } from '../../../../adapters/sqlite/log/open.ts'
+import { tempFolder } from '../../../support/folders.ts'
+import { BEFORE, collect, NEW, Sealer, tipOf } from '../../../support/log/sealing.ts'
+
+const replaced = { code: 'LOG_REPLACED', message: expect.stringMatching(/log\.db was moved, replaced .*start this/) }
+const stream = 'agent-a'
+
+/** A log with one event in a backup, and a second one after it. */
+async function backedUp() {
+  const [folder, backup] = [join(tempFolder(), 'log'), join(tempFolder(), 'log')]
+  const log = await openSqliteLog({ folder, mode: 'owner', clock: BEFORE })
+  onTestFinished(() => log.close())
+  const sealer = new Sealer()
+  const first = sealer.batch(stream, NEW, [{}])
+  await log.append(stream, -1, first)
+  await log.backup(backup)
+  const second = sealer.batch(stream, tipOf(first), [{}])
+  await log.append(stream, 0, second)
+  const append = () => log.append(stream, 1, sealer.batch(stream, tipOf(second), [{}]))
+  const inBackup = readFileSync(join(backup, 'log.db'))
+  return { folder, backup, log, append, inBackup }
+}
+
+type World = Awaited<ReturnType<typeof backedUp>>
+
+/** The ways to put a backup back. */
+const WAYS: Readonly<Record<string, (world: World) => void>> = {
+  'the folder was moved and a copy took its place': ({ folder, backup }) => {
+    renameSync(folder, `${folder}.away`)
+    cpSync(backup, folder, { recursive: true })
+  },
+  'the file was replaced by a renamed copy': ({ folder, backup }) => {
+    copyFileSync(join(backup, 'log.db'), join(folder, 'log.db.new'))
+    renameSync(join(folder, 'log.db.new'), join(folder, 'log.db'))
+  },
+  'the file was overwritten in place': ({ folder, inBackup }) => writeFileSync(join(folder, 'log.db'), inBackup),
+}
+
+test.each(Object.entries(WAYS))(
+  '%s: nothing more is recorded, and the restored file stays as it is',
+  async (_, put) => {
+    const world = await backedUp()
+    const { folder, log, append, inBackup } = world
+    put(world)
+    const outcomes = await Promise.allSettled([append(), append()])
+    expect(outcomes).toMatchObject([{ reason: replaced }, { reason: replaced }])
+    await expect(append()).rejects.toMatchObject(replaced)
+    await expect(log.headCursor()).rejects.toMatchObject(replaced)
+    await expect(collect(log.read(stream))).rejects.toMatchObject(replaced)
+    await log.close()
+    expect(readFileSync(join(folder, 'log.db')).equals(inBackup)).toBe(true)
+  },
+)
+
+test('a WAL that was restored with the log is not removed', async () => {
+  const world = await backedUp()
+  const { folder, log, append } = world
+  WAYS['the folder was moved and a copy took its place']!(world)
+  writeFileSync(join(folder, 'log.db-wal'), 'restored')
+  await expect(append()).rejects.toMatchObject(replaced)
+  await log.close()
+  expect(readFileSync(join(folder, 'log.db-wal'), 'utf8')).toBe('restored')
+})
+
+test('an idle process notices it too, and its followers end', async () => {
+  const { folder, log } = await backedUp()
+  const following = collect(log.subscribe(await log.headCursor(), new AbortController().signal))
+  const ended = expect(following).rejects.toMatchObject(replaced)
+  rmSync(join(folder, 'log.db'))
+  await ended
+  await expect(log.headCursor()).rejects.toMatchObject(replaced)
+})
+
+test('own checkpoints are no change by others', async () => {
+  const folder = tempFolder()
+  const log = await openSqliteLog({ folder, mode: 'owner', clock: BEFORE })
+  onTestFinished(() => log.close())
+  const sealer = new Sealer()
+  // More than the size from which a checkpoint runs.
+  const body = 'x'.repeat(60_000)
+  for (let n = 0; n < 160; n++) await log.append(`agent-${n}`, -1, sealer.batch(`agent-${n}`, NEW, [{ body }]))
+  expect(readFileSync(join(folder, 'log.db')).length).toBeGreaterThan(1_000_000)
+})
