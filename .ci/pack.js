@@ -75,6 +75,7 @@ for (const path of [
   'LICENSE',
   'CHANGELOG.md',
   'api/docs',
+  'api/site/dist',
   'api/cli/acp/registry',
   ...Object.values(bin),
   'api/demo/architect.json',

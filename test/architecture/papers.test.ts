@@ -34,9 +34,9 @@ describe.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ..
   })
 })
 
-it('the README finds each component of the specification: a file that it names for one speaks of it', () => {
+it('the page about the architecture finds each component of the specification: a file that it names for one speaks of it', () => {
   const table = /\| component of the specification[^\n]*\n[^\n]*\n((?:\|.*\n)+)/.exec(
-    readFileSync(join(root, 'README.md'), 'utf8'),
+    readFileSync(join(root, 'api/docs/architecture.md'), 'utf8'),
   )![1]!
   const rows = table
     .trim()

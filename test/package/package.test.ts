@@ -404,3 +404,36 @@ describe('the published package', () => {
     it.skip('on an older Node: there is none on the PATH', () => {})
   }
 })
+
+describe('the tutorial', () => {
+  it('works from its first command to its last, in an empty home', () => {
+    const home = join(folders.base, 'tutorial')
+    const bin = join(home, 'bin')
+    mkdirSync(bin, { recursive: true })
+    symlinkSync(cli, join(bin, 'keepup'))
+    const blocks = blocksIn('sh').filter(({ page }) => page === 'api/docs/tutorial.md')
+    const [install = '', ...rest] = blocks.flatMap(({ text }) => text.split('\n').slice(0, 1))
+    expect(install).toBe('npm install --global @keepup/runtime')
+    expect(rest.length).toBeGreaterThan(8)
+    // The package is installed already, and the ids that a person copies come from the list of approvals.
+    const script = blocks
+      .map(({ text }) => text)
+      .join('\n')
+      .replace(`${install}\n`, '')
+      .replaceAll(/\bCALL\b/g, '"$CALL"')
+      .replaceAll(/\bRUN\b/g, '"$RUN"')
+      .replace(
+        /(?=keepup approve )/,
+        `CALL=$(keepup approvals -o json | node -p 'JSON.parse(fs.readFileSync(0))[0].toolCallId') RUN=\${CALL%%.*}\n`,
+      )
+    const own = { ...env, HOME: home, PATH: [bin, env.PATH].join(delimiter), XDG_DATA_HOME: join(home, 'data') }
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { ...options, cwd: home, env: own })
+    expect(stdout, stderr).toMatch(/^VALID$/m)
+    expect(stdout).toContain("export const greet = (name) => 'Hello ' + name\n")
+    expect(stdout).toMatch(/ interrupted /)
+    expect(stdout).toMatch(/model_attempt_lost/)
+    expect(stdout.match(/tool_call_start +write_file/g)).toHaveLength(1)
+    expect(stdout).toMatch(/: holds, /)
+    expect(stdout).toMatch(/^INVALID: 1 faults\nthe forgery was found$/m)
+  })
+})

@@ -54,6 +54,12 @@ export const Help = ({ onClose }: { onClose: () => void }) => (
       <Keys title="Lists" lines={LISTS} />
       <Keys title="A run" lines={RUN} />
       <Keys title="Audit" lines={AUDIT} />
+      <p>
+        <a href="/docs/" target="_blank" rel="noopener">
+          The documents of keepup
+        </a>
+        : tutorial, how-to, reference
+      </p>
       <p class="quiet">
         Drop the file of <code>keepup export RUN</code> on the page to view its events, or a pack to check it; nothing
         of it is sent anywhere.

@@ -1,0 +1,39 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { VERSION } from '../version.ts'
+import { madePages } from './reference.ts'
+import { makeSite, partsOf } from './site.ts'
+
+// node api/site/main.ts [FOLDER]: writes the documents as a site of static files (default: api/site/dist), which `keepup serve`
+// shows at /docs/ and which also works from a folder.
+
+const here = import.meta.dirname
+const docs = join(here, '../docs')
+
+/** Writes the site into a folder. */
+export async function writeSite(target: string): Promise<void> {
+  const io = {
+    ...{
+      stdout: process.stdout,
+      stderr: process.stderr,
+      stdin: process.stdin,
+      env: {},
+      cwd: target,
+      program: 'keepup',
+    },
+    open: async () => {
+      throw new Error('the site opens no data folder')
+    },
+  }
+  const read = (path: string) => readFileSync(join(docs, path), 'utf8')
+  const site = makeSite(partsOf(read, await madePages(io)), VERSION)
+  rmSync(target, { recursive: true, force: true })
+  for (const [path, text] of site.made) {
+    mkdirSync(dirname(join(target, path)), { recursive: true })
+    writeFileSync(join(target, path), text)
+  }
+  for (const path of site.files) cpSync(join(docs, path), join(target, path), { recursive: true })
+  cpSync(join(here, 'assets'), target, { recursive: true })
+}
+
+if (process.argv[1] === import.meta.filename) await writeSite(resolve(process.argv[2] ?? join(here, 'dist')))
