@@ -1,6 +1,6 @@
 import { defineKind } from '../stream/define-kind.ts'
 import type { Emit } from '../stream/emitter.ts'
-import { AnnotationError } from './errors.ts'
+import { AnnotationError, noteUnknown } from './errors.ts'
 import { annotationBodies } from './events.ts'
 import { MOST_NOTES, MOST_TAGS } from './limits.ts'
 import { ANNOTATION_FOLD, type AnnotationState, annotationDigest, evolveAnnotation } from './state.ts'
@@ -13,8 +13,8 @@ export type AnnotationCommand =
   | { readonly kind: 'remove_note'; readonly note: number }
 
 /**
- * Tags and notes on a run: `annotation-<run id>`. They have a stream of their own, so that a change neither wakes nor
- * conflicts with a driver, and a run that has ended accepts them.
+ * Tags and notes on a run: `annotation-<run id>`. The stream is not the run's, so a change neither wakes nor conflicts
+ * with a driver, and a run that has ended accepts it.
  */
 export const annotation = defineKind({
   kind: 'annotation',
@@ -50,10 +50,7 @@ function decide(state: AnnotationState | null, command: AnnotationCommand, emit:
       return emit('note_added', { text: command.text })
     case 'remove_note': {
       const { note } = command
-      if (!notes.has(note))
-        throw new AnnotationError('NOTE_UNKNOWN', `the run has no note ${note}; list its notes to find it`, {
-          why: 'absent',
-        })
+      if (!notes.has(note)) throw noteUnknown(note)
       return emit('note_removed', { added: note })
     }
   }

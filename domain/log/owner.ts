@@ -14,7 +14,7 @@ export const idOf = (stream: string): string => stream.slice(stream.indexOf('-')
 /** Kinds of streams that belong to a run. Any other stream is its own owner. */
 export const KINDS_OF_RUNS: readonly string[] = ['agent', 'external']
 
-/** Kinds of streams about a run, with the id of the run. A hold on the run also holds them. */
+/** Kinds of streams about a run, with the id of the run. Each hold on the run applies to them. */
 export const KINDS_ABOUT_RUNS: readonly string[] = ['annotation']
 
 /**

@@ -1,4 +1,5 @@
 import { type AnnotationCommand, annotation } from '../../../domain/annotation/aggregate.ts'
+import { noteUnknown } from '../../../domain/annotation/errors.ts'
 import { annotationStream } from '../../../domain/annotation/limits.ts'
 import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
 import { notesOf } from '../../../projections/index.ts'
@@ -35,6 +36,7 @@ export async function removeNote(
   await mustBeRun(s, runId)
   const stream = annotationStream(runId)
   const which = { revision: note }
+  await mustBeNote(s, stream, note)
   // A held note is not removed either, because its text could not be erased afterwards.
   await s.streams.erasable(stream, which)
   const state = await s.streams.state(annotation, runId)
@@ -43,6 +45,13 @@ export async function removeNote(
   const done = await s.streams.erase(stream, which, { code, reason: reason ?? 'the note was removed' }, asker)
   await untilShown(s)
   return { runId, ...done }
+}
+
+/** Rejects with NOTE_UNKNOWN if no note was added at the revision. */
+async function mustBeNote({ log }: Pick<Services, 'log'>, stream: string, note: number): Promise<void> {
+  for await (const [found] of log.read(stream, { from: note, limit: 1, bodies: false }))
+    if (found?.header.type === 'note_added') return
+  throw noteUnknown(note)
 }
 
 /** The removal has the key of the request. */

@@ -30,7 +30,7 @@ export const TextMatch = z
     after: z.string(),
   })
   .meta({ id: 'TextMatch' })
-/** A text of an event that contains the searched text, with what stands around it. */
+/** A text of an event that contains the searched text, with the characters around the match. */
 export type TextMatch = z.infer<typeof TextMatch>
 
 export const Matches = z

@@ -9,7 +9,7 @@ import type { Find } from './search-results.ts'
 const SOME = '5'
 /** The shortest text to search for. */
 const SHORTEST = 2
-/** Lists of documents and people have no search of their own: the palette looks through one page. */
+/** The server cannot search documents and people by name, so the palette looks through one page of each. */
 const PAGE = '500'
 
 type Source = (text: string) => Promise<readonly Find[]>

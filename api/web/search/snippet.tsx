@@ -3,7 +3,7 @@ import { shown } from '../parts/shown.ts'
 
 const oneLine = (text: string): string => shown(text.replaceAll(/\s+/g, ' '))
 
-/** A found text with what stands around it, on one line. */
+/** A match with the characters around it, on one line. */
 export const Snippet = ({ match: { kind, before, match, after } }: { match: TextMatch }) => (
   <span class="run-outcome snippet">
     {kind}:{' '}

@@ -29,8 +29,8 @@ export const TEXTS_EXAMINED = 40_000
 
 /**
  * Texts of events that contain a text, ignoring the case of A to Z, newest event first. A page that has examined
- * {@link TEXTS_EXAMINED} texts may be empty and have a next one. Of an event with more texts than `limit`, only the
- * first ones are found.
+ * {@link TEXTS_EXAMINED} texts may be empty and have a next one. If an event has more
+ * texts than `limit`, the page has the first ones.
  */
 export async function searchTexts(db: Kysely<Database>, { text, runId, before, limit }: Searched): Promise<TextsPage> {
   const found: FoundText[] = []

@@ -132,6 +132,16 @@ describe('notes', () => {
     expect((await notesOf(run)).map(({ text }) => text)).toEqual(['another'])
   })
 
+  it('erase no tag by a number that is no note', async () => {
+    const run = await world.driven('finish')
+    const { revision } = (await tag(run, 'kept')) as unknown as { revision: number }
+    for (const number of [revision, revision + 1]) {
+      const answer = await ask('POST', `/v1/runs/${run}/notes/${number}/remove`, { erase: true })
+      expect([answer.status, answer.code]).toEqual([404, 'NOTE_UNKNOWN'])
+    }
+    expect(await tagsOf(run)).toEqual(['kept'])
+  })
+
   it('are erased with their run, unless a hold on the run keeps them', async () => {
     const run = await world.driven('finish')
     const { revision } = await note(run, 'Berta has called')
