@@ -32,7 +32,6 @@ export { type FoundText, newestTexts, type Searched, searchTexts } from './agent
 export { type UsageSum, usageBy } from './agent/queries/usage.ts'
 export { type WaitingReason, waitingOf } from './agent/queries/waiting.ts'
 export { agentChanges } from './agent/rows/index.ts'
-export { TEXT_KINDS } from './agent/rows/texts.ts'
 export { listTags, notesOf } from './annotation/queries.ts'
 export { selectDocuments } from './document/queries.ts'
 export { type AlteredRow, alteredRows, strayRows } from './engine/altered-rows.ts'

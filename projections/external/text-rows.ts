@@ -1,5 +1,6 @@
 import type { StoredAgentEvent } from '../../domain/external/agent-event.ts'
-import { answerParts, outputPart, type PartText, plainText, type TextKind, textRows } from '../agent/rows/texts.ts'
+import { answerParts, outputPart, type PartText, plainText, textRows } from '../agent/rows/texts.ts'
+import type { TextKind } from '../agent/text-kinds.ts'
 import type { Change } from '../engine/changes/change.ts'
 import type { ProjectedExternal } from './event.ts'
 

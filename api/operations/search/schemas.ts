@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TEXT_KINDS } from '../../../projections/index.ts'
+import { TEXT_KINDS } from '../../../projections/agent/text-kinds.ts'
 import { CursorText, Digits, Id, Next, Position } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 

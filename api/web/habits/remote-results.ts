@@ -48,7 +48,9 @@ async function runsLike(text: string): Promise<readonly Find[]> {
     }
   }
   return found.map(({ runId, task, status }) => ({
-    ...{ kind: 'Runs', title: task ?? runId, more: `${status} ${runId}` },
+    kind: 'Runs',
+    title: task ?? runId,
+    more: `${status} ${runId}`,
     act: () => go(`/runs/${runId}`),
   }))
 }
@@ -67,7 +69,9 @@ async function eventsLike(text: string): Promise<readonly Find[]> {
 async function filesLike(text: string): Promise<readonly Find[]> {
   const { files } = await take(api.v1.search.files.$get({ query: { text, limit: SOME } }))
   return files.map(({ path, runs }) => ({
-    ...{ kind: 'Files', title: path, more: runs === 1 ? 'in 1 run' : `in ${runs} runs` },
+    kind: 'Files',
+    title: path,
+    more: runs === 1 ? 'in 1 run' : `in ${runs} runs`,
     act: () => go(`/?${new URLSearchParams({ file: path })}`),
   }))
 }
@@ -78,7 +82,9 @@ async function documentsLike(text: string): Promise<readonly Find[]> {
     .filter(({ title }) => contains(title, text))
     .slice(0, Number(SOME))
     .map(({ documentId, title }) => ({
-      ...{ kind: 'Documents', title, more: documentId },
+      kind: 'Documents',
+      title,
+      more: documentId,
       act: () => go(`/documents/${documentId}`),
     }))
 }
@@ -98,7 +104,9 @@ async function peopleLike(text: string): Promise<readonly Find[]> {
 }
 
 const personFind = (id: string): Find => ({
-  ...{ kind: 'People', title: id, more: 'runs of this person' },
+  kind: 'People',
+  title: id,
+  more: 'runs of this person',
   act: () => go(`/?${new URLSearchParams({ person: id })}`),
 })
 

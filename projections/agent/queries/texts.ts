@@ -115,7 +115,7 @@ const ofRuns = (column: string, runIds: readonly string[]): RawBuilder<boolean> 
   sql<boolean>`${sql.ref(column)} in (select id from agents where run_id in (${sql.join(runIds)}))`
 
 /** SQL: a column contains a text, ignoring the case of A to Z. */
-function containing(db: Kysely<Database>, column: string, text: string): RawBuilder<boolean> {
+export function containing(db: Kysely<Database>, column: string, text: string): RawBuilder<boolean> {
   const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
   // SQLite's "like" ignores the case of A to Z. PostgreSQL's "ilike" ignores the case of all letters of its locale.
   return db.getExecutor().adapter instanceof PostgresAdapter

@@ -4,6 +4,7 @@ import { toolCallId } from '../../../domain/log/ids.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
 import { put } from '../changes.ts'
+import type { TextKind } from '../text-kinds.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** The text of a part of an event, as people search it. */
@@ -12,8 +13,6 @@ export interface PartText {
   readonly text: string
   readonly toolCallId?: string | undefined
 }
-export type TextKind = (typeof TEXT_KINDS)[number]
-export const TEXT_KINDS = ['input', 'answer', 'arguments', 'output', 'message', 'end', 'span'] as const
 
 /** The greatest length of a text, in characters. Longer outputs are attachments, whose end no row contains. */
 const LONGEST = 64 * 1024
