@@ -64,9 +64,9 @@ function partsOf(e: ProjectedEvent): PartText[] {
 
 /** The text of an answer, then the arguments of each call in it. `idOf`: the id of the call at an index. */
 export function answerParts(content: readonly Block[], idOf: (index: number) => string | undefined): PartText[] {
-  const calls = requestedCalls(content).map(({ name, block }, index): PartText => {
-    const { input, input_text: raw } = content[block]!
-    const given = typeof raw === 'string' ? raw : plainText(input)
+  const calls = requestedCalls(content).map(({ name, block, arguments: parsed }, index): PartText => {
+    const { input_text: raw } = content[block]!
+    const given = parsed === null && typeof raw === 'string' ? raw : plainText(parsed)
     return { kind: 'arguments', text: `${name}\n${given}`, toolCallId: idOf(index) }
   })
   return [{ kind: 'answer', text: textOf(content) }, ...calls]

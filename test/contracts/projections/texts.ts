@@ -50,6 +50,7 @@ export function textsContract(kit: TablesKit): void {
       ['an input', 'walrus_FILE', [['input', null]]],
       ['an answer', 'THINKING', [['answer', null]]],
       ['arguments', 'walrus.ts', [['arguments', 'r1.t1.c0']]],
+      ['arguments as they were meant, without escapes', 'walrus = "big"', [['arguments', 'r1.t1.c0']]],
       ['an output', 'slept', [['output', 'r1.t1.c0']]],
       ['a message', 'a walrus', [['message', null]]],
       ['an end', 'done', [['end', null]]],
