@@ -189,16 +189,18 @@ describe('the search', { tags: ['git'] }, () => {
       match: 'Zebra',
       after: ' first',
     })
-    const found = await search('one.txt', `&run=${run}`)
-    const kinds = new Set(found.map(({ kind }) => kind))
-    expect(kinds).toContain('arguments')
-    expect(kinds).toContain('output')
-    for (const { stream, revision } of found) {
-      const [event] = (await eventsIn(world.services, run)).filter(({ header }) => header.revision === revision)
-      expect([stream, event!.header.type]).toEqual([
+    const found = [
+      ...(await search('one.txt', `&run=${run}`)),
+      ...(await search('single-step constraint', `&run=${run}`)),
+    ]
+    expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['arguments', 'output']))
+    const types = new Map((await eventsIn(world.services, run)).map(({ header }) => [header.revision, header.type]))
+    for (const { stream, revision, kind, toolCallId } of found) {
+      expect([stream, types.get(revision)]).toEqual([
         `agent-${run}`,
-        expect.stringMatching(/model_call_end|tool_call_end/),
+        kind === 'output' ? 'tool_call_end' : 'model_call_end',
       ])
+      expect(toolCallId).toMatch(/\.t1\.c[012]$/)
     }
     const { runs, matches } = await ask<{ runs: { runId: string }[]; matches: Record<string, Match> }>(
       'GET',
