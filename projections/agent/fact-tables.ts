@@ -21,6 +21,7 @@ export const factTables = {
     key: ['agent_id', 'revision', 'part'],
     kind: ['agent', 'external'],
     owner: 'agent_id',
+    large: true,
     indexes: [['position']],
   },
   phases: {

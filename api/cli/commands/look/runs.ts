@@ -266,7 +266,7 @@ async function waiting(ctx: Context): Promise<number> {
 }
 
 export function runsCommands(program: Command, kit: Kit): void {
-  const runs = program.command('runs').description('list and show runs')
+  const runs = program.command('runs').description('list, show and tag runs, and write notes on them')
   alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
