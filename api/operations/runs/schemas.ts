@@ -142,7 +142,6 @@ export const AgentNode = z
     }),
     createdAt: z.string(),
     completedAt: z.string().nullable(),
-    tags: z.array(z.string()).readonly(),
     waiting: z.array(Waiting).readonly().meta({ description: 'All that this agent waits for' }),
     own: Bill,
     total: Bill,
