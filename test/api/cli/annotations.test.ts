@@ -36,4 +36,4 @@ it('tags a run, writes and removes notes, and finds the run and its texts', asyn
   ])
   expect((await look('search', 'heron')).out).toMatch(new RegExp(`agent-${id}@\\d+ .*input .*finish the heron`))
   expect(await json('search', 'no heron at all')).toEqual([])
-}, 60_000)
+}, 120_000)
