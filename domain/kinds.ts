@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { access } from './access/kind.ts'
 import { agent } from './agent/decide/aggregate.ts'
+import { annotation } from './annotation/aggregate.ts'
 import { document, gateway } from './document/stream/aggregate.ts'
 import { external } from './external/aggregate.ts'
 import type { KEY_CLAIMED } from './log/idempotency-claim.ts'
@@ -14,7 +15,7 @@ import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 import { thread } from './thread/aggregate.ts'
 
-const OWN = { agent, document, gateway, external, context, memory, proof, access, thread } as const
+const OWN = { agent, document, gateway, external, context, memory, proof, access, thread, annotation } as const
 
 /** A kind of stream of keepup itself. */
 export type OwnKind = keyof typeof OWN

@@ -1,5 +1,6 @@
 import { accessRows } from './access/index.ts'
 import { agentRowRules } from './agent/rows/index.ts'
+import { annotationRows } from './annotation/index.ts'
 import { documentRows, gatewayRows } from './document/index.ts'
 import type { StreamKind } from './engine/changes/stream-kind.ts'
 import type { TableSpec } from './engine/schema/columns.ts'
@@ -19,6 +20,7 @@ const OWN = [
   proofRows,
   accessRows,
   threadRows,
+  annotationRows,
 ] as const
 
 const kinds = new Map<string, StreamKind>()

@@ -1,6 +1,7 @@
 import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
 import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError, type WorkspaceErrorCode } from '../../adapters/workspace/error.ts'
+import type { AnnotationErrorCode } from '../../domain/annotation/errors.ts'
 import type { RejectionCode, ToolErrorCode } from '../../domain/calls/error-codes.ts'
 import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/calls/errors.ts'
 import type { DocumentErrorCode } from '../../domain/document/errors.ts'
@@ -84,6 +85,7 @@ export type ProblemCode =
   | SandboxUnavailable['code']
   | TimeLimitError['code']
   | ContentionError['code']
+  | AnnotationErrorCode
   | DocumentErrorCode
   | MemoryErrorCode
   | ContextErrorCode

@@ -1,4 +1,5 @@
 import { ACCESS_OPERATIONS } from './access/operations.ts'
+import { ANNOTATION_OPERATIONS } from './annotation/operations.ts'
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { QUESTION_OPERATIONS } from './ask/operations.ts'
 import { CONSUMER_OPERATIONS } from './consumers/operations.ts'
@@ -21,6 +22,7 @@ import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
 import { PROOF_OPERATIONS } from './proof/operations.ts'
 import { RUN_OPERATIONS } from './runs/operations.ts'
+import { SEARCH_OPERATIONS } from './search/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { SYSTEM_OPERATIONS } from './system/operations.ts'
@@ -33,6 +35,7 @@ import { WINDOW_OPERATIONS } from './window/operations.ts'
 /** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
 export const OPERATIONS = [
   ...ACCESS_OPERATIONS,
+  ...ANNOTATION_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...CONSUMER_OPERATIONS,
   ...DECISION_OPERATIONS,
@@ -54,6 +57,7 @@ export const OPERATIONS = [
   ...PROOF_OPERATIONS,
   ...RUN_OPERATIONS,
   ...QUESTION_OPERATIONS,
+  ...SEARCH_OPERATIONS,
   ...STORE_OPERATIONS,
   ...STREAM_OPERATIONS,
   ...SYSTEM_OPERATIONS,

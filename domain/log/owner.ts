@@ -14,6 +14,9 @@ export const idOf = (stream: string): string => stream.slice(stream.indexOf('-')
 /** Kinds of streams that belong to a run. Any other stream is its own owner. */
 export const KINDS_OF_RUNS: readonly string[] = ['agent', 'external']
 
+/** Kinds of streams about a run, with the id of the run. Each hold on the run applies to them. */
+export const KINDS_ABOUT_RUNS: readonly string[] = ['annotation']
+
 /**
  * The owner of an event's bytes: the run for streams of agents and external agents, otherwise the stream itself. Blobs
  * are addressed by owner, and an erasure is limited to one owner.

@@ -1,6 +1,29 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
 export const factTables = {
+  /**
+   * The texts of runs that people search: one row per input, answer, arguments or output of a call, message and end of
+   * an event. `text`: its beginning; an erasure removes the row.
+   */
+  run_texts: {
+    columns: {
+      agent_id: 'text!',
+      revision: 'integer!',
+      part: 'integer!',
+      run_id: 'text!',
+      position: 'integer!',
+      /** input, answer, arguments, output, message, end, span. */
+      kind: 'text!',
+      tool_call_id: 'text',
+      text: 'text!',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision', 'part'],
+    kind: ['agent', 'external'],
+    owner: 'agent_id',
+    large: true,
+    indexes: [['position']],
+  },
   phases: {
     columns: {
       agent_id: 'text!',

@@ -12,6 +12,7 @@ import { actorText, cut } from '../engine/text.ts'
 import type { ProjectedExternal } from './event.ts'
 import { hostedCall } from './hosted-rows.ts'
 import { spanChanges } from './span-rows.ts'
+import { externalTexts } from './text-rows.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
 
@@ -22,6 +23,10 @@ export const FINAL_TEXT = 'final_text'
 
 /** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
 export function externalChanges(e: ProjectedExternal): Change[] {
+  return [...stateChanges(e), ...externalTexts(e)]
+}
+
+function stateChanges(e: ProjectedExternal): Change[] {
   const here = { revision: e.revision, updated_at: e.time }
   if (e.type === 'external_started') return started(e)
   const agent = (columns: Partial<AgentTableRow<'agents'>> = {}) =>

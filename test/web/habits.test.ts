@@ -33,7 +33,7 @@ describe('the palette', () => {
     await page.keyboard.press('Control+k')
     await field.waitFor()
     await page.keyboard.type('boldly')
-    const option = page.getByRole('option', { name: 'finish <b>boldly</b>' })
+    const option = page.getByRole('group', { name: 'Runs' }).getByRole('option', { name: 'finish <b>boldly</b>' })
     await option.waitFor()
     expect(await page.locator('[role=option] b').count()).toBe(0)
     await page.keyboard.press('Enter')
@@ -41,7 +41,7 @@ describe('the palette', () => {
     await page.keyboard.press('Control+k')
     await field.waitFor()
     await page.keyboard.type(run)
-    await page.getByRole('option', { name: run }).click()
+    await page.getByRole('group', { name: 'Runs' }).getByRole('option', { name: run }).click()
     expect(found).toEqual([])
   })
 

@@ -24,7 +24,7 @@ export const GROUPS: readonly Group[] = [
     name: 'look',
     purpose: 'see what they did, and what it cost',
     commands: words(
-      'runs events tail tree transcript cost open result context expand request artifacts plan replay diff trace numbers models explain webhooks telemetry',
+      'runs search events tail tree transcript cost open result context expand request artifacts plan replay diff trace numbers models explain webhooks telemetry',
     ),
   },
   {
@@ -90,6 +90,7 @@ export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ...{ price: ['cost'], bill: ['cost'], spend: ['cost'], usage: ['cost', 'numbers'], stats: ['numbers'] },
   ...{ metrics: ['numbers'], files: ['artifacts'], output: ['result'], prompt: ['request'], todo: ['plan'] },
   ...{ check: ['verify', 'doctor'], audit: ['verify', 'ask'], sign: ['anchor'], proof: ['prove'], fix: ['repair'] },
+  ...{ grep: ['search'], find: ['search', 'runs list'], tags: ['runs tag', 'runs list'], notes: ['runs notes'] },
   ...{ query: ['sql'], db: ['sql'], tables: ['sql'], dump: ['export'], import: ['export'], save: ['backup'] },
   ...{ secret: ['secrets'], key: ['secrets', 'access key'], keys: ['secrets', 'access keys'], users: ['access list'] },
   ...{ ui: ['serve'], web: ['serve'], server: ['serve'], dashboard: ['serve'], up: ['serve'], daemon: ['serve'] },

@@ -29,7 +29,11 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['run'], async () => (await import('./run/run.ts')).runCommand),
   of(STEER, async () => (await import('./run/steer.ts')).steerCommands),
   of(['restore'], async () => (await import('./data/restore.ts')).restoreCommand),
-  of([...under('runs', 'list', 'show'), 'approvals'], async () => (await import('./look/runs.ts')).runsCommands),
+  of(
+    [...under('runs', 'list', 'show', 'tag', 'untag', 'notes', 'note', 'unnote'), 'approvals'],
+    async () => (await import('./look/runs.ts')).runsCommands,
+  ),
+  of(['search'], async () => (await import('./look/search.ts')).searchCommand),
   of(['tree'], async () => (await import('./look/tree.ts')).treeCommand),
   of(HISTORY, async () => (await import('./look/history.ts')).historyCommands),
   of(['export'], async () => (await import('./data/export.ts')).exportCommand),

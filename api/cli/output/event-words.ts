@@ -468,6 +468,10 @@ export const WORDS: { readonly [T in StoredType]: Words<T> } = {
   checkpoint_saved: { tone: 'other', line: (p) => parts(p.id, `${p.values.length} values`) },
   writes_saved: { tone: 'other', line: (p) => parts(plain(p.task), `${p.writes.length} writes`) },
   thread_deleted: { tone: 'other', line: () => '' },
+  tag_added: { tone: 'person', line: (p) => plain(p.tag) },
+  tag_removed: { tone: 'person', line: (p) => `added at revision ${p.added}` },
+  note_added: { tone: 'person', line: (p) => plain(p.text) },
+  note_removed: { tone: 'person', line: (p) => `added at revision ${p.added}` },
 
   residue: { tone: 'other', line: (p) => revisions(p.bodies) },
   erased: { tone: 'other', line: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}` },

@@ -1,4 +1,5 @@
 import { erasedBefore, KEPT, type Kept, type Retention } from '../../../domain/access/keeping.ts'
+import { annotationStream } from '../../../domain/annotation/limits.ts'
 import { aggregateOf } from '../../../domain/kinds.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { eraseImpossible } from '../../../domain/log/erased.ts'
@@ -97,6 +98,9 @@ async function partsOf(s: Services, of: Kept, { id, stream, revision }: Aged, { 
     const { bodies } = await s.runtime.erasable(agentId, upTo(revision))
     parts.push({ stream: (await streamOfAgent(s.log, agentId))!, bodies })
   }
+  const notes = annotationStream(id)
+  if (isRun && (await s.log.head(notes)) !== null)
+    parts.push({ stream: notes, bodies: await textsUpTo(s, notes, Number.MAX_SAFE_INTEGER - 1) })
   if (!isRun) parts.push({ stream, bodies: await textsUpTo(s, stream, revision!) })
   for (const part of parts) {
     const doomed = { stream: part.stream, run: isRun ? id : null, revisions: part.bodies.map((body) => body.revision) }

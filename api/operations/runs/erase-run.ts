@@ -1,12 +1,14 @@
 import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
+import { hex } from '../../../domain/log/ids.ts'
 import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
 import { selectMemories } from '../../../projections/index.ts'
+import { eraseAnnotations } from '../annotation/annotations.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
 import { erasableBodies, recordCommand } from './record-command.ts'
 import type { RequestOptions } from './request-options.ts'
-import { actorOf } from './request-options.ts'
+import { actorOf, tracing } from './request-options.ts'
 
 /** The bodies to erase. `agent` absent: those of the root agent, or with `all` those of every agent of the run. */
 export interface AskedErasure {
@@ -19,7 +21,7 @@ export interface AskedErasure {
 }
 
 /**
- * Erases bodies of one agent, or of all agents of a run one by one. Returns the answer of the first agent. If an agent
+ * Erases bodies of one agent, or of all agents of a run one by one and then the run's tags and notes. Returns the answer of the first agent. If an agent
  * has not finished, rejects before anything is erased.
  */
 export async function eraseRun(s: Services, runId: string, asked: AskedErasure) {
@@ -34,6 +36,10 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
   const first = options.expectedRevision === undefined ? null : await erase(root, options)
   for (const agentId of others) await erase(agentId, ofOther(options, agentId))
   const done = first ?? (await erase(root, options))
+  if (what.all === true && asked.agent === undefined) {
+    const asker = { by: actor, commandId: `request:${hex(s.random.bytes(16))}`, ...tracing(options) }
+    await eraseAnnotations(s, runId, { code: what.code, reason: what.reason }, asker)
+  }
   // Also empty the copies of plans in the data folder.
   await s.plans.empty(runId)
   return done

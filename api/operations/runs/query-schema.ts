@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Tag } from '../annotation/schemas.ts'
 import { MOMENT, Moment } from '../moment-schema.ts'
 import { Id, PageQuery } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
@@ -30,10 +31,12 @@ export const RunQuery = PageQuery.extend({
   person: Text.optional().meta({ description: 'Who started it, decided an approval of it, or gave it input' }),
   since: Moment.optional().meta({ type: 'string', description: `Started then or later: ${MOMENT}` }),
   until: Moment.optional().meta({ type: 'string', description: 'Started before then' }),
+  tag: Tag.optional().meta({ description: 'It has this tag' }),
   text: Text.optional().meta({
     description:
-      'It occurs in the task, the result, the first 500 characters of an input, the first 200 of an answer of the model, ' +
-      'the name of a called tool, a path that a call names or changes, or the message of a failed call; the case of A to Z does not matter. A page looks through 2000 runs: it may be empty and have a next one.',
+      'It occurs in the task, the result, a note, a tag, the name of a called tool, a path that a call names or ' +
+      'changes, the message of a failed call, or a text that GET /v1/search finds; the case of A to Z does not matter. ' +
+      'A page looks through 2000 runs: it may be empty and have a next one.',
   }),
   prefix: Id.optional().meta({ description: 'Only runs whose id begins so' }),
 })

@@ -2,10 +2,12 @@ import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import type { MissingParts } from '../../../domain/agent/runtime/missing-parts.ts'
 import { isOfProgram } from '../../../domain/external/hosted/state.ts'
+import { newestTexts } from '../../../projections/index.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
 import type { AgentRow, ParkedRow, RunRow } from '../read-model.ts'
+import { matchOf } from '../search/search.ts'
 import type { Services } from '../services.ts'
 import { hasEnded } from './drive-end.ts'
 import { unread } from './missing-run.ts'
@@ -22,7 +24,7 @@ const seesTexts = ({ identity }: RequestOptions): boolean =>
 /** A run without the texts of people, models and tools. */
 const withoutTexts = ({ error, ...run }: Run): Run => ({
   ...run,
-  ...{ task: null, workspace: null, summary: null, partialOutput: null, unmetGates: [] },
+  ...{ task: null, workspace: null, summary: null, partialOutput: null, unmetGates: [], tags: [] },
   error: error && { code: error.code, message: '' },
 })
 
@@ -31,8 +33,9 @@ const agentsWithoutTexts = (agents: readonly AgentRow[]): AgentRow[] => agents.m
 /** Runs that match a query, newest first. Rejects with FORBIDDEN a search for a text that the caller may not see. */
 export async function listRuns(s: Services, query: z.output<typeof RunQuery>, options: RequestOptions) {
   const texts = seesTexts(options)
-  if (!texts && query.text !== undefined)
-    throw new Problem('FORBIDDEN', 'text: the right bodies.read is needed to search the texts of runs')
+  for (const filter of ['text', 'tag'] as const)
+    if (!texts && query[filter] !== undefined)
+      throw new Problem('FORBIDDEN', `${filter}: the right bodies.read is needed to search the texts of runs`)
   const { position, value } = await s.read.runs(omitUndefined(query))
   const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
   const { limit: _, ...filters } = omitUndefined(query)
@@ -40,8 +43,17 @@ export async function listRuns(s: Services, query: z.output<typeof RunQuery>, op
     position,
     ...(Object.keys(filters).length === 0 ? await damagedRuns(s) : { damaged: {}, damagedCount: 0 }),
     runs: value.runs.map((row) => runView(s, row, sizes)).map((run) => (texts ? run : withoutTexts(run))),
+    matches: query.text === undefined ? {} : await matchesIn(s, value.runs, query.text),
     next: value.next,
   }
+}
+
+/** The newest match of each run, by its id. */
+async function matchesIn({ read }: Services, runs: readonly RunRow[], text: string) {
+  const ids = runs.map(({ runId }) => runId)
+  const { value } = await read.rows((db) => newestTexts(db, ids, text))
+  const found = [...value].map(([id, row]) => [id, matchOf(row, text)] as const)
+  return Object.fromEntries(found.flatMap(([id, match]) => (match === null ? [] : [[id, match]])))
 }
 
 const MOST_DAMAGED = 20

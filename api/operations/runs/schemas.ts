@@ -19,6 +19,7 @@ import {
   Recorded,
   StreamHeads,
 } from '../schemas.ts'
+import { TextMatch } from '../search/schemas.ts'
 import { Parked } from '../system/schemas.ts'
 
 const count = z.int().nonnegative()
@@ -92,6 +93,7 @@ export const Run = z
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     partialOutput: z.string().nullable().meta({ description: 'Of a run that failed: the last text of its model' }),
     unmetGates: z.array(z.string()).readonly(),
+    tags: z.array(z.string()).readonly(),
     waiting: z.array(Waiting).readonly().meta({ description: 'All that it waits for, the most urgent first' }),
     own: Bill,
     total: Bill,
@@ -177,6 +179,9 @@ export const RunList = z
     damaged: z.record(z.string(), Parked).readonly().meta({
       description:
         'Runs that are not in `runs`, because their first event cannot be read, by their id, at most 20. Only on the first page without filters',
+    }),
+    matches: z.record(z.string(), TextMatch).readonly().meta({
+      description: 'With "text": by run id, the newest text of an event that contains it',
     }),
     damagedCount: count.meta({ description: 'How many such runs there are; 0 on other pages' }),
     next: Next,

@@ -111,6 +111,7 @@ export function runRow(run: RunSummary, root: AgentTreeNode | null): RunRow {
     total: bill,
     source: run.forked_from === null ? null : { agentId: run.forked_from, step: run.forked_step ?? 0 },
     incomplete: run.incomplete > 0,
+    tags: run.tags,
   }
 }
 

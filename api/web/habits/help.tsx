@@ -3,7 +3,7 @@ import { Dialog } from './dialog.tsx'
 type Lines = readonly (readonly [keys: string, what: string])[]
 
 const EVERYWHERE: Lines = [
-  ['Ctrl K', 'find a screen, a run, a time zone'],
+  ['Ctrl K', 'find a screen, run, event, file, document or person'],
   ['Ctrl P', 'print the whole run or list, not only what is in view'],
   ['?', 'this help'],
   ['y', 'copy this view as a command, as curl or as a link'],

@@ -1,33 +1,41 @@
 import { useEffect, useId, useState } from 'preact/hooks'
+import { useRights } from '../access/rights.ts'
 import { shown } from '../parts/shown.ts'
 import { Dialog } from './dialog.tsx'
-import { type Find, findsOf, type Open, runsLike } from './search-results.ts'
+import { foundRemotely } from './remote-results.ts'
+import { type Find, findsOf, type Open } from './search-results.ts'
 
-/** The pause in typing before a search for runs, in ms. */
+/** The pause in typing before a search on the server, in ms. */
 const PAUSE = 200
+/** The most screens and settings. */
 const MOST = 12
+/** The same when the server has found something too. */
+const MOST_BESIDE = 5
 
-/** The command palette: a field to find screens, runs and settings. */
+/** The command palette: a field to find screens, settings, runs, events, files, documents and people. */
 export function Palette({ onClose, open }: { onClose: () => void; open: Open }) {
   const id = useId()
   const [text, setText] = useState('')
-  const [runs, setRuns] = useState<readonly Find[]>([])
+  const [remote, setRemote] = useState<readonly Find[]>([])
   const [at, setAt] = useState(0)
+  const rights = useRights()
   useEffect(() => {
     let over = false
     const timer = setTimeout(() => {
-      runsLike(text).then(
-        (found) => over || setRuns(found),
-        () => over || setRuns([]),
-      )
+      if (rights !== null) void foundRemotely(text, rights).then((found) => over || setRemote(found))
     }, PAUSE)
     return () => {
       over = true
       clearTimeout(timer)
     }
-  }, [text])
-  const finds = [...findsOf(text, open), ...runs].slice(0, MOST)
+  }, [text, rights !== null])
+  const own = findsOf(text, open)
+  const finds = [...own.slice(0, remote.length > 0 ? MOST_BESIDE : MOST), ...remote]
+  const groups = [...Map.groupBy(finds.entries(), ([_, { kind }]) => kind)]
   const place = Math.min(at, Math.max(0, finds.length - 1))
+  useEffect(() => {
+    document.getElementById(`${id}${place}`)?.scrollIntoView({ block: 'nearest' })
+  }, [id, place])
   const take = (find: Find | undefined) => {
     if (find === undefined) return
     onClose()
@@ -48,8 +56,8 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
         aria-expanded="true"
         aria-controls={`${id}list`}
         aria-activedescendant={finds.length > 0 ? `${id}${place}` : undefined}
-        aria-label="A screen, a run by its id or text, a time zone"
-        placeholder="a screen, a run, a time zone"
+        aria-label="A screen, a run, a text, a file, a document, a person, a time zone"
+        placeholder="a screen, a run, a text, a file, a document, a person"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value)
@@ -58,17 +66,25 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
         onKeyDown={key}
       />
       <div class="palette" role="listbox" id={`${id}list`} aria-label="Found">
-        {finds.map((find, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the chosen one
-          <div
-            key={`${find.title} ${find.more}`}
-            id={`${id}${i}`}
-            role="option"
-            aria-selected={i === place}
-            onClick={() => take(find)}
-          >
-            <bdi>{shown(find.title)}</bdi> <span class="quiet">{shown(find.more ?? '')}</span>
+        {groups.map(([kind, entries]) => (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be in a list box
+          <div key={kind} role="group" aria-label={kind}>
+            <div class="quiet" aria-hidden="true">
+              {kind}
+            </div>
+            {entries.map(([i, find]) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+              // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the chosen one
+              <div
+                key={`${find.title} ${find.more}`}
+                id={`${id}${i}`}
+                role="option"
+                aria-selected={i === place}
+                onClick={() => take(find)}
+              >
+                <bdi>{shown(find.title)}</bdi> <span class="quiet">{shown(find.more ?? '')}</span>
+              </div>
+            ))}
           </div>
         ))}
       </div>

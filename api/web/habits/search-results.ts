@@ -1,15 +1,16 @@
-import { take } from '../../http/answers.ts'
-import { api } from '../client/api.ts'
 import { go } from '../page/router.ts'
 import { nextTheme } from '../page/theme.ts'
 import { zone, zonesLike } from './time-zone.ts'
 
-/** An entry of the palette. */
+/** An entry of the palette. Entries of one kind are shown together. */
 export interface Find {
+  readonly kind: FindKind
   readonly title: string
   readonly more?: string
   readonly act: () => void
 }
+
+export type FindKind = 'Screens and settings' | 'Runs' | 'Events' | 'Files' | 'Documents' | 'People'
 
 /** Opens or closes a dialog. */
 export type Open = (what: 'help' | 'copy' | null) => void
@@ -45,11 +46,9 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
   ['Check a pack', '/pack'],
 ]
 
-const RUNS = '8'
-
-/** The screens, runs and settings in the page that match a text. */
+/** The screens and settings of the page that match a text. */
 export function findsOf(text: string, open: Open): readonly Find[] {
-  const finds: Find[] = [
+  const finds: Omit<Find, 'kind'>[] = [
     ...SCREENS.map(([title, to]) => ({ title, act: () => go(to) })),
     { title: 'Copy this view as keepup, curl or link', more: 'y', act: () => open('copy') },
     { title: 'Keys', more: '?', act: () => open('help') },
@@ -62,29 +61,14 @@ export function findsOf(text: string, open: Open): readonly Find[] {
   const found = finds
     .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
     .sort((a, b) => rank(a.title) - rank(b.title))
+    .map((one): Find => ({ kind: 'Screens and settings', ...one }))
   if (words.length === 0) return found
   const asked = words.filter((word) => !['time', 'times', 'zone'].includes(word)).join(' ')
   const zones = asked === '' ? [] : zonesLike(asked, 5)
-  return [...found, ...zones.map((name) => ({ title: `Times in ${name}`, act: () => (zone.value = name) }))]
-}
-
-/** Runs whose id begins with a text, or whose text contains it. */
-export async function runsLike(text: string): Promise<readonly Find[]> {
-  const asked = text.trim()
-  if (asked.length < 2) return []
-  const query = { text: asked, limit: RUNS }
-  const { runs } = await take(api.v1.runs.$get({ query }))
-  const found = runs.map(({ runId, task, status }) => ({ runId, task, status }))
-  if (/^[0-9a-z]{4,}$/.test(asked) && !found.some(({ runId }) => runId === asked)) {
-    const answer = await api.v1.runs[':id'].$get({ param: { id: asked } })
-    if (answer.ok) {
-      const { run } = (await answer.json()) as { run: { runId: string; task: string | null; status: string } }
-      found.unshift(run as (typeof found)[number])
-    }
-  }
-  return found.map(({ runId, task, status }) => ({
-    title: task ?? runId,
-    more: `${status} ${runId}`,
-    act: () => go(`/runs/${runId}`),
-  }))
+  return [
+    ...found,
+    ...zones.map(
+      (name): Find => ({ kind: 'Screens and settings', title: `Times in ${name}`, act: () => (zone.value = name) }),
+    ),
+  ]
 }

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
+import { annotationStream } from '../../../domain/annotation/limits.ts'
 import { take } from '../../http/answers.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
 import type { RunDetail, RunTree } from '../../operations/runs/schemas.ts'
@@ -80,6 +81,7 @@ export class RunModel {
   }
 
   hear(event: EventView): void {
+    if (event.stream === annotationStream(this.runId)) this.#throttle.request()
     if (event.runId !== this.runId) return
     for (const agent of this.#agents.values()) agent.hear(event)
     this.#throttle.request()

@@ -5,6 +5,7 @@ import type { RunTree } from '../../operations/runs/schemas.ts'
 import { useRights } from '../access/rights.ts'
 import { RunActions } from '../actions/run-actions.tsx'
 import { RunAsks } from '../actions/run-asks.tsx'
+import { Annotations } from '../annotation/annotations.tsx'
 import { listen, watchText } from '../client/feed.ts'
 import { Held } from '../keeping/hold-notice.tsx'
 import { query } from '../page/router.ts'
@@ -82,6 +83,7 @@ export function RunScreen({ runId }: { runId: string }) {
         </p>
       ))}
       {detail !== null && <Reasons detail={detail} />}
+      {detail !== null && <Annotations runId={runId} tags={detail.run.tags} onChange={() => model.refresh()} />}
       {rights?.has('access.read') && <Held streams={streamsOf(runId, model.tree.value)} />}
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />

@@ -52,6 +52,7 @@ const TEXTS: readonly (readonly [Filter, string, string])[] = [
   ['error', 'Ended with', 'MODEL_FAILED'],
   ['person', 'Person', 'ada'],
   ['file', 'File', 'src/index.ts'],
+  ['tag', 'Tag', 'release'],
 ]
 
 /** The filters of the run list. The URL contains all of them. */
@@ -63,7 +64,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
     <search class="filters">
       <input
         type="search"
-        aria-label="Text in task, input, answer, result or calls"
+        aria-label="Text in task, input, answer, arguments, output or notes"
         placeholder="text in a run  ( / )"
         {...search}
       />

@@ -1,7 +1,7 @@
 /** The filters of a run list. Page URLs and the API use the same names. */
 export const FILTERS = [
   ...(['text', 'status', 'waiting', 'role', 'model', 'over', 'since', 'until'] as const),
-  ...(['error', 'person', 'file'] as const),
+  ...(['error', 'person', 'file', 'tag'] as const),
 ] as const
 export type Filter = (typeof FILTERS)[number]
 export type Filters = Readonly<Partial<Record<Filter, string>>>

@@ -1,6 +1,9 @@
 import type { Run } from '../../operations/runs/schemas.ts'
+import type { TextMatch } from '../../operations/search/schemas.ts'
 import { countText } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
+import { linkToMatch } from '../search/link.ts'
+import { Snippet } from '../search/snippet.tsx'
 import { type Column, widths } from './columns.tsx'
 import { askOf } from './filters.ts'
 import { costText, type Group, tally } from './groups.ts'
@@ -15,6 +18,8 @@ const ASKS: Readonly<Record<string, string>> = {
 interface RunListItemProps {
   readonly run: Run
   readonly columns: readonly Column[]
+  /** The text of an event that the search found; the item then links to that event. */
+  readonly match: TextMatch | undefined
   readonly selected: boolean
   readonly chosen: boolean
   /** Inside a group, below its head. */
@@ -23,8 +28,8 @@ interface RunListItemProps {
 }
 
 /** A run in a list. */
-export function RunListItem({ run, columns, selected, chosen, inside, onChoose }: RunListItemProps) {
-  const { runId, task, summary, error, source, ungoverned } = run
+export function RunListItem({ run, columns, match, selected, chosen, inside, onChoose }: RunListItemProps) {
+  const { runId, task, summary, error, source, ungoverned, tags } = run
   const ask = askOf(run.waiting)
   const outcome = ask !== null ? ASKS[ask] : (error?.message ?? summary ?? run.phase ?? '')
   const name = shown(task ?? '(no task yet)')
@@ -33,7 +38,7 @@ export function RunListItem({ run, columns, selected, chosen, inside, onChoose }
       <input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${name}`} />
       <a
         class={`run-row${selected ? ' selected' : ''}`}
-        href={`/runs/${runId}`}
+        href={match === undefined ? `/runs/${runId}` : linkToMatch(match)}
         aria-current={selected || undefined}
         style={{ '--columns': widths(columns) }}
       >
@@ -45,10 +50,19 @@ export function RunListItem({ run, columns, selected, chosen, inside, onChoose }
             </span>
             {source !== null && <span class="badge">fork at step {source.step}</span>}
             {ungoverned && <span class="badge">ungoverned</span>}
+            {tags.map((tag) => (
+              <span key={tag} class="tag">
+                <bdi>{shown(tag)}</bdi>
+              </span>
+            ))}
           </span>
-          <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
-            <bdi>{shown(outcome ?? '')}</bdi>
-          </span>
+          {match === undefined ? (
+            <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
+              <bdi>{shown(outcome ?? '')}</bdi>
+            </span>
+          ) : (
+            <Snippet match={match} />
+          )}
         </span>
         {columns.map(({ name, number, show }) => (
           <span key={name} class={`run-cell ${name}${number ? ' figure' : ''}`}>

@@ -13,7 +13,8 @@ const MOST = 500
 /** The shortest time between two updates, in ms. */
 const PAUSE = 400
 
-type Damaged = z.infer<typeof RunList>['damaged'][string]
+type RunListAnswer = z.infer<typeof RunList>
+type Damaged = RunListAnswer['damaged'][string]
 
 /** The runs that match the filters: those that wait for people first, then the newest, page by page. */
 export class RunsModel {
@@ -22,6 +23,8 @@ export class RunsModel {
   readonly fault = signal('')
   /** Runs whose first event cannot be read. */
   readonly damaged = signal<readonly Damaged[]>([])
+  /** With a text filter: the newest text of an event of each run that contains it, by run id. */
+  readonly matches = signal<RunListAnswer['matches']>({})
   /** The number of runs that wait for a person. */
   readonly waiting = signal(0)
   readonly #filters: Filters
@@ -113,9 +116,11 @@ export class RunsModel {
       if (page.runs.length > 0 || page.next === null || this.#over) return page
   }
 
-  #ask(more: Record<string, string>) {
+  async #ask(more: Record<string, string>) {
     // The filters come from the address, so they may contain any text. The server refuses unknown values.
     const query = { ...this.#filters, ...more } as z.input<typeof RunQuery>
-    return take(api.v1.runs.$get({ query }))
+    const page = await take(api.v1.runs.$get({ query }))
+    if (this.#filters.text !== undefined) this.matches.value = { ...this.matches.value, ...page.matches }
+    return page
   }
 }

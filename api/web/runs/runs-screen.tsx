@@ -146,6 +146,7 @@ export function RunsScreen() {
             return (
               <RunListItem
                 {...{ run, columns, inside }}
+                match={model.matches.value[run.runId]}
                 selected={run.runId === selected}
                 chosen={chosen.has(run.runId)}
                 onChoose={() => choose(run.runId)}

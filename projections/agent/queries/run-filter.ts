@@ -3,6 +3,7 @@ import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import { pathCell } from '../rows/touched-files.ts'
 import { reached } from './still-matters.ts'
+import { runsWithText } from './texts.ts'
 import type { WaitingReason } from './waiting.ts'
 
 export type RunStatusName = 'active' | 'recovering' | 'completed' | 'failed'
@@ -28,6 +29,8 @@ export interface RunFilter {
   readonly prefix?: string
   /** An agent of the run waits for one of these reasons. */
   readonly waiting?: readonly WaitingReason['for'][]
+  /** A tag that the run has. */
+  readonly tag?: string
   /** See {@link saying}. */
   readonly text?: string
 }
@@ -49,6 +52,7 @@ export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
   if (f.since !== undefined) q = q.where('created_at', '>=', f.since)
   if (f.until !== undefined) q = q.where('created_at', '<', f.until)
   if (f.prefix !== undefined) q = q.where('id', '>=', f.prefix).where('id', '<', f.prefix + LAST)
+  if (f.tag !== undefined) q = q.where(sql<boolean>`id in (select run_id from run_tags where tag = ${f.tag})`)
   if (f.person !== undefined) q = q.where(sql<boolean>`id in (${runsOfPerson(f.person)})`)
   if (f.file !== undefined) q = q.where(sql<boolean>`id in (${runsWithFile(f.file)})`)
   if (f.waiting !== undefined)
@@ -99,9 +103,8 @@ function runsWithFile(file: string): RawBuilder<unknown> {
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /**
- * The runs that contain a text, ignoring the case of A to Z: in their summary, in people's inputs (first 500
- * characters), in the model's answers (first 200 characters), in the names of called tools, in the paths that calls name
- * or change, and in the messages of failed calls.
+ * The runs that contain a text, ignoring the case of A to Z: in their summary, notes and tags, in the names of called
+ * tools, in the paths that calls name or change, in the messages of failed calls, and in the texts of their events.
  */
 export async function saying(db: Kysely<Database>, ids: readonly string[], text: string): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
@@ -110,13 +113,15 @@ export async function saying(db: Kysely<Database>, ids: readonly string[], text:
   const among = sql`(${sql.join(ids)})`
   const { rows } = await sql<{ id: string }>`
     select id from runs where id in ${among} and ${holds('summary')}
-    union select run_id from inputs where run_id in ${among} and ${holds('preview')}
-    union select run_id from model_calls where run_id in ${among} and ${holds('preview')}
+    union select run_id from run_notes where run_id in ${among} and ${holds('text')}
+    union select run_id from run_tags where run_id in ${among} and ${holds('tag')}
     union select run_id from tool_calls where agent_id in (select id from agents where run_id in ${among})
       and (${holds('tool_name')} or ${holds('message')})
     union select run_id from touched_files where agent_id in (select id from agents where run_id in ${among})
       and ${holds('path')}`.execute(db)
-  return new Set(rows.map((row) => row.id))
+  const said = new Set(rows.map((row) => row.id))
+  const others = ids.filter((id) => !said.has(id))
+  return others.length === 0 ? said : said.union(new Set(await runsWithText(db, others, text)))
 }
 
 /** Whether a text contains another, compared as in {@link saying}. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { tagsOf } from '../../annotation/queries.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 import { type MachineStateName, machineStates } from './machine-state.ts'
@@ -27,6 +28,7 @@ export interface RunSummary extends Row<'runs'> {
   readonly paused: boolean
   /** Parked streams that the run's rows depend on: those of its agents, and those that its forks inherit. */
   readonly incomplete: number
+  readonly tags: readonly string[]
 }
 
 export interface RunsPage {
@@ -37,6 +39,8 @@ export interface RunsPage {
 
 /** The maximum number of runs that a text search examines per page. It bounds the time for rare texts. */
 export const LOOKED_THROUGH = 2000
+/** The number of runs that one statement of a text search examines. */
+const AT_ONCE = 100
 
 /**
  * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the previous page. A text
@@ -54,11 +58,17 @@ export async function selectRuns(
     return { runs: await summaries(db, page), last: rows.length > limit ? (page.at(-1) ?? null) : null }
   }
   const looked = await query.limit(LOOKED_THROUGH).execute()
-  const ids = looked.map((row) => row.id)
-  const origin = await originsOf(db, looked)
-  const tasks = await tasksOf(db, origin)
-  const said = await saying(db, ids, text)
-  const found = looked.filter((row) => said.has(row.id) || holdsText(tasks.get(row.id) ?? '', text))
+  const found: Row<'runs'>[] = []
+  for (let at = 0; at < looked.length && found.length <= limit; at += AT_ONCE) {
+    const some = looked.slice(at, at + AT_ONCE)
+    const tasks = await tasksOf(db, await originsOf(db, some))
+    const said = await saying(
+      db,
+      some.map(({ id }) => id),
+      text,
+    )
+    found.push(...some.filter(({ id }) => said.has(id) || holdsText(tasks.get(id) ?? '', text)))
+  }
   const page = found.slice(0, limit)
   const full = looked.length === LOOKED_THROUGH ? (looked.at(-1) ?? null) : null
   return { runs: await summaries(db, page), last: found.length > limit ? (page.at(-1) ?? null) : full }
@@ -94,6 +104,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   const sources = await inheritedOf(db, origin)
   const phases = await phasesOf(db, ids)
   const states = await machineStates(db, ids)
+  const tags = await tagsOf(db, ids)
   return rows.map((row) => {
     const found = byRun.get(row.id)
     const { agents = 0, turns = 0, step = 0, revision = 0, updated_at = row.created_at } = found ?? {}
@@ -116,6 +127,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
       phase: phases.get(row.id) ?? null,
       machineState: states.get(row.id)?.machineState ?? 'IDLE',
       paused: states.get(row.id)?.paused ?? false,
+      tags: tags.get(row.id) ?? [],
     }
   })
 }

@@ -18,6 +18,7 @@ import { permissions } from './permissions.ts'
 import { restores } from './restores.ts'
 import { runs } from './runs.ts'
 import { tasks } from './tasks.ts'
+import { texts } from './texts.ts'
 import { toolCalls } from './tool-calls.ts'
 import { touchedFiles } from './touched-files.ts'
 import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
@@ -49,6 +50,7 @@ const rules: readonly ((event: ProjectedEvent) => Change[])[] = [
   bounces,
   messages,
   messageReceipts,
+  texts,
 ]
 
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */

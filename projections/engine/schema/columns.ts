@@ -8,6 +8,8 @@ export interface TableSpec {
   readonly kind?: string | readonly string[]
   /** The column that identifies a row's stream: by its owner's id, or by its name in tables of any kind. */
   readonly owner: string
+  /** Many rows are larger than 1,000 bytes. SQLite would store each of them on a page of its own next to their keys. */
+  readonly large?: true
   readonly indexes?: readonly (readonly string[])[]
   /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */
   readonly partial?: { readonly columns: readonly string[]; readonly where: string }

@@ -40,7 +40,7 @@ export const ROW_MEANING = 16
  */
 export const REFILLED = [
   ...['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'],
-  'cost_by_cause.unpriced_calls',
+  ...['cost_by_cause.unpriced_calls', 'run_texts'],
 ] as const
 
 /** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */
@@ -84,12 +84,12 @@ async function createTables(db: Kysely<Database>, dialect: Dialect, names: reado
 }
 
 async function createTable(db: Kysely<Database>, dialect: Dialect, name: string, spec: TableSpec): Promise<void> {
-  const { columns, key, indexes, partial } = spec
+  const { columns, key, indexes, partial, large } = spec
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name)
   for (const [column, kind] of Object.entries(columns)) table = addColumn(table, dialect, column, kind)
   await table
     .addPrimaryKeyConstraint(`pk_${name}`, [...key])
-    .modifyEnd(sql.raw(dialect.tableSuffix))
+    .modifyEnd(sql.raw(large ? '' : dialect.tableSuffix))
     .execute()
   for (const index of indexes ?? []) {
     await db.schema

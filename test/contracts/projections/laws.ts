@@ -22,6 +22,7 @@ const unsaid = ({
   context_variables: ____,
   event_rows: _____,
   touched_files: ______,
+  run_texts: _______,
   ...tables
 }: Dump): Dump =>
   Object.fromEntries(

@@ -16,6 +16,7 @@ import { refusedContract } from '../../contracts/projections/refused.ts'
 import { runFilterContract } from '../../contracts/projections/run-filter.ts'
 import { stateContract } from '../../contracts/projections/state.ts'
 import { storeContract } from '../../contracts/projections/store.ts'
+import { textsContract } from '../../contracts/projections/texts.ts'
 import { treeContract } from '../../contracts/projections/tree.ts'
 import { waitingContract } from '../../contracts/projections/waiting.ts'
 import { describeWithSharedPostgres } from '../../support/postgres/postgres.ts'
@@ -36,6 +37,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   lawsContract(kit)
   queriesContract(kit)
   runFilterContract(kit)
+  textsContract(kit)
   costContract(kit)
   numbersContract(kit)
   checkpointsContract(kit)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as access from '../../../domain/access/events.ts'
 import { agentBodies, agentVersions } from '../../../domain/agent/events/events.ts'
+import * as annotation from '../../../domain/annotation/events.ts'
 import * as document from '../../../domain/document/stream/events.ts'
 import * as external from '../../../domain/external/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
@@ -107,6 +108,7 @@ export function otherShapes(): Record<string, string> {
     ...inVersion1('context', { ...store.storeBodies, ...erasureEvents }),
     ...inVersion1('proof', { ...proof.proofBodies, ...erasureEvents }),
     ...inVersion1('access', { ...access.accessBodies, ...erasureEvents }),
+    ...inVersion1('annotation', { ...annotation.annotationBodies, ...erasureEvents }),
     ...inVersion1('thread', { ...threads.threadBodies, ...erasureEvents }),
     ...inVersion1('log', { log_created: LogCreated, log_loss_accepted: LogLoss }),
   }

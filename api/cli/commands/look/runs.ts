@@ -18,6 +18,7 @@ import { listedAs, statusOf } from '../../output/run-status.ts'
 import { oneLine } from '../../output/text.ts'
 import { bytes, dollars, estimateText, used } from '../../output/units.ts'
 import { alone, choice, type Kit, whole } from '../kit.ts'
+import { annotationCommands } from './annotations.ts'
 import { taskLines } from './plan.ts'
 
 const SHOWN = 100
@@ -36,6 +37,7 @@ type Run = Detail['run']
 /** An external agent's run. keepup's policy does not apply to its actions. */
 const agentOf = ({ backend }: Run): string | null => (backend === null ? null : `${backend}, ungoverned`)
 const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const, optional: true }
+const TAGS = { title: 'TAGS', of: (r: Run) => r.tags.join(', '), optional: true }
 const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
   { title: 'STATUS', of: (r: Run) => listedAs(r) },
@@ -45,6 +47,7 @@ const COLUMNS = [
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
   DISK,
   { title: 'UPDATED', of: (r: Run) => r.updatedAt, optional: true },
+  TAGS,
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
@@ -79,7 +82,7 @@ async function told(ctx: Context): Promise<(run: Run) => Run> {
 interface ListOptions
   extends Pick<
     RunQueryInput,
-    'error' | 'waiting' | 'role' | 'model' | 'over' | 'file' | 'person' | 'since' | 'until' | 'text'
+    'error' | 'waiting' | 'role' | 'model' | 'over' | 'file' | 'person' | 'since' | 'until' | 'tag' | 'text'
   > {
   readonly status?: (typeof STATUSES)[number]
   readonly limit: number
@@ -90,10 +93,10 @@ interface ListOptions
  * run.
  */
 function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
-  const { error, waiting, role, model, over, file, person, since, until, text } = o
+  const { error, waiting, role, model, over, file, person, since, until, tag, text } = o
   const stored = o.status === 'interrupted' ? undefined : o.status
   const ended = stored === 'cancelled' ? ({ status: 'failed', error: 'CANCELLED' } as const) : { status: stored, error }
-  return omitUndefined({ ...ended, waiting, role, model, over, file, person, since, until, text })
+  return omitUndefined({ ...ended, waiting, role, model, over, file, person, since, until, tag, text })
 }
 
 async function list(ctx: Context, options: ListOptions): Promise<number> {
@@ -131,9 +134,10 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
   }
   // Servers do not count bytes per run, so hide the column.
   const counted = rows.length === 0 || rows.some((run) => run.bytes !== null)
+  const tagged = rows.some(({ tags }) => tags.length > 0)
   ctx.list(
     [...damaged, ...rows.slice(0, limit)],
-    COLUMNS.filter((column) => counted || column !== DISK).map(withDamaged),
+    COLUMNS.filter((column) => (counted || column !== DISK) && (tagged || column !== TAGS)).map(withDamaged),
   )
   if (after !== null || rows.length > limit)
     ctx.note(
@@ -173,6 +177,7 @@ function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): stri
       `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${used(run.total)}${estimateText(run.total.inDoubt)}`,
     ],
     ['disk', run.bytes === null ? null : bytes(run.bytes)],
+    ['tags', run.tags.join(', ') || null],
     ['started', run.createdAt],
     ['updated', run.updatedAt],
     ['shortened', run.shortened ? 'the log holds less of it than was seen; see "keepup repair"' : null],
@@ -261,7 +266,7 @@ async function waiting(ctx: Context): Promise<number> {
 }
 
 export function runsCommands(program: Command, kit: Kit): void {
-  const runs = program.command('runs').description('list and show runs')
+  const runs = program.command('runs').description('list, show and tag runs, and write notes on them')
   alone(runs.command('list', { isDefault: true }))
     .description('runs, newest first')
     .option('--status <status>', STATUSES.join(', '), choice('--status', STATUSES))
@@ -277,9 +282,10 @@ export function runsCommands(program: Command, kit: Kit): void {
     .option('--person <name>', 'that this person started, decided an approval of, or gave input to')
     .option('--since <time>', 'started then or later: 2026-11-23, 2026-11-23T08:00:00Z, or 30m, 12h, 2d, 1w ago')
     .option('--until <time>', 'started before then')
+    .option('--tag <tag>', 'that have this tag')
     .option(
       '--text <text>',
-      'that hold this text: in the task, the result, the beginning of an input or an answer, or the tool, paths and error of a call',
+      'that hold this text: in the task, the result, a note, the paths and errors of calls, or a text that "search" finds',
     )
     .option('--limit <n>', 'how many', whole('--limit', 1), SHOWN)
     .action(kit.action<ListOptions>((ctx, _, options) => list(ctx, options)))
@@ -288,6 +294,7 @@ export function runsCommands(program: Command, kit: Kit): void {
     .description('a run, what it used, and what it waits for')
     .argument('<run>')
     .action(kit.action((ctx, [run]) => show(ctx, run!)))
+  annotationCommands(runs, kit)
   program
     .command('approvals')
     .description('all that runs ask of people, and the commands that answer')

@@ -2,7 +2,7 @@ import type { Actor, SealedEvent } from '../../../log/envelope.ts'
 import { ERASED_FACT, eraseImpossible } from '../../../log/erased.ts'
 import { ConflictError, LogError } from '../../../log/errors.ts'
 import { keyOf } from '../../../log/ids.ts'
-import { idOf, KINDS_OF_RUNS, kindOf, ownerOf } from '../../../log/owner.ts'
+import { idOf, KINDS_ABOUT_RUNS, KINDS_OF_RUNS, kindOf, ownerOf } from '../../../log/owner.ts'
 import type { BlobIntent } from '../../../ports/index.ts'
 import { type Doomed, MAX_ERASED, RESIDUE } from '../../erasure.ts'
 import { bodyOf } from '../bodies.ts'
@@ -71,8 +71,9 @@ export async function erase(
 
 function doomed({ last: { header }, targets }: Found): Doomed {
   const { stream, runId } = header
-  const run = KINDS_OF_RUNS.includes(kindOf(stream)) ? (runId ?? null) : null
-  return { stream, run, revisions: targets.map(({ revision }) => revision) }
+  const kind = kindOf(stream)
+  const run = KINDS_OF_RUNS.includes(kind) ? runId : KINDS_ABOUT_RUNS.includes(kind) ? idOf(stream) : undefined
+  return { stream, run: run ?? null, revisions: targets.map(({ revision }) => revision) }
 }
 
 const intentsOf = ({ header }: SealedEvent, targets: readonly Target[]): BlobIntent[] => {
