@@ -3,7 +3,7 @@ import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { nanosOf, type ReportedUsage, reportedTokens } from '../../../domain/external/usage.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { SaidText, SeenIds } from '../cli/bounded-memory.ts'
-import { object, toolCall, toolResult } from '../cli/json-fields.ts'
+import { object, textPiece, toolCall, toolResult } from '../cli/json-fields.ts'
 
 /** The most pending calls at a time. A further call is reported at once, even if its input is incomplete. */
 const MAX_PENDING = 1_000
@@ -14,6 +14,8 @@ export class UpdateMapping {
   readonly #ended = new SeenIds()
   readonly #said = new SaidText()
   #nanos: number | null = null
+  /** The id of the message to which the last chunk belongs. Null: the agent gives none. */
+  #message: string | null = null
   readonly #pending = new Map<string, ToolCallUpdate>()
 
   /** The text after the last tool call. */
@@ -24,7 +26,7 @@ export class UpdateMapping {
   map(update: SessionUpdate): AgentEventBody[] {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-        return update.content.type === 'text' ? this.#say(update.content.text) : [content(update.content.type)]
+        return update.content.type === 'text' ? this.#say(update.content.text, update.messageId) : [content(update.content.type)]
       case 'agent_thought_chunk':
         return update.content.type === 'text'
           ? [{ kind: 'Status', channel: 'thinking', text: update.content.text }]
@@ -86,9 +88,12 @@ export class UpdateMapping {
     return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
 
-  #say(text: string): AgentEventBody[] {
+  /** A chunk with the id of another message begins a text. */
+  #say(text: string, messageId: string | null | undefined): AgentEventBody[] {
     this.#said.add(text)
-    return [{ kind: 'TextOutput', text }]
+    const continues = (messageId ?? null) === this.#message
+    this.#message = messageId ?? null
+    return [{ ...textPiece(text), continues }]
   }
 }
 

@@ -15,6 +15,7 @@ import {
   toolCall,
   toolResult,
   unknown,
+  wholeText,
 } from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
@@ -204,7 +205,7 @@ class ClaudeMapping implements LineMapping {
       return this.#fail(blocks.map((block) => stringOf(block.text)).join('\n'))
     return events(
       ...blocks.map((block) => {
-        if (block.type === 'text') return { kind: 'TextOutput', text: stringOf(block.text) } as const
+        if (block.type === 'text') return wholeText(block.text)
         if (block.type === 'thinking')
           return { kind: 'Status', channel: 'thinking', text: stringOf(block.thinking) } as const
         if (block.type === 'tool_use') return toolCall(block.id, block.name, block.input)

@@ -6,7 +6,7 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
 import { SeenIds } from './bounded-memory.ts'
-import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
+import { events, failure, object, status, stringOf, toolCall, toolResult, unknown, wholeText } from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, neverAsks } from './requests.ts'
 
 const SANDBOX = 'backend.codex.sandbox'
@@ -127,7 +127,7 @@ class CodexMapping implements LineMapping {
     switch (item.type) {
       case 'agent_message':
         this.#finalText = stringOf(item.text)
-        return events({ kind: 'TextOutput', text: this.#finalText })
+        return events(wholeText(item.text))
       case 'reasoning':
         return events({ kind: 'Status', channel: 'thinking', text: stringOf(item.text) })
       case 'error':

@@ -5,7 +5,18 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping } from '../process/cli-agent.ts'
 import { SaidText } from './bounded-memory.ts'
-import { events, failure, NO_EVENTS, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
+import {
+  events,
+  failure,
+  NO_EVENTS,
+  object,
+  status,
+  stringOf,
+  textPiece,
+  toolCall,
+  toolResult,
+  unknown,
+} from './json-fields.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 const MODE = 'backend.gemini.approval_mode'
@@ -97,7 +108,7 @@ class GeminiMapping implements LineMapping {
 
   #say(delta: string): Mapped {
     this.#said.add(delta)
-    return events({ kind: 'TextOutput', text: delta })
+    return events(textPiece(delta))
   }
 
   #result(line: JsonObject): Mapped {

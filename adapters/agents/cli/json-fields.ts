@@ -15,6 +15,16 @@ export const NO_EVENTS: Mapped = {}
 
 export const events = (...all: AgentEventBody[]): Mapped => ({ events: all })
 
+/** A text that the agent reports as a whole. */
+export const wholeText = (text: Json | undefined): AgentEventBody => ({
+  kind: 'TextOutput',
+  text: stringOf(text),
+  continues: false,
+})
+
+/** A piece of a text that the agent streams. */
+export const textPiece = (text: string): AgentEventBody => ({ kind: 'TextOutput', text, continues: true })
+
 export const status = (message: string, data?: JsonObject): Mapped =>
   events({ kind: 'Status', message, ...(data !== undefined && { data }) })
 

@@ -65,3 +65,13 @@ test('usage is what the agent tells, and null where it tells none', () => {
     cost,
   })
 })
+
+test('a chunk continues the text before it, but for the first chunk of another message', () => {
+  const mapping = new UpdateMapping()
+  const said = (text: string, messageId?: string) =>
+    mapping
+      .map({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...(messageId && { messageId }) })
+      .map(({ continues }) => continues)
+  expect([said('a'), said('b')].flat()).toEqual([true, true])
+  expect([said('a', 'm1'), said('b', 'm1'), said('c', 'm2')].flat()).toEqual([false, true, false])
+})

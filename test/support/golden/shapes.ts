@@ -33,7 +33,9 @@ const OF_SPECS = ['secrets.[].host', 'secrets.[].command', 'tools.[].sendsTo', '
  */
 const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': OF_SPECS.map((member) => `spec.${member}`),
-  'external_started@1': [...OF_SPECS.map((member) => `tools.spec.${member}`), 'hosting'],
+  'external_started@1': [...OF_SPECS.map((member) => `tools.spec.${member}`), 'hosting', 'continues'],
+  'agent_events@1': ['events.[].continues'],
+  'usage_reported@1': ['models'],
   'tool_call_requested@1': ['calls.[0].secrets.[].to'],
   'model_call_end@1': ['calls.[].secrets.[].to'],
   'approval_requested@1': ['approvers'],
