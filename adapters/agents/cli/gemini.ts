@@ -17,6 +17,7 @@ import {
   toolResult,
   unknown,
 } from './json-fields.ts'
+import { usageByModel } from './model-usage.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 const MODE = 'backend.gemini.approval_mode'
@@ -123,7 +124,15 @@ class GeminiMapping implements LineMapping {
       outputTokens: reported(stats.output_tokens),
       cost: null,
       ...(this.#model !== undefined && { model: this.#model }),
+      ...usageByModel(stats.models, 'run', tokensOf),
     } as const
     return { ...told, usage }
   }
 }
+
+const tokensOf = (model: JsonObject) => ({
+  inputTokens: reported(model.input_tokens),
+  cachedInputTokens: reported(model.cached),
+  outputTokens: reported(model.output_tokens),
+  nanoDollars: null,
+})

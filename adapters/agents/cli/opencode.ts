@@ -159,7 +159,8 @@ function tool(part: JsonObject): Mapped {
   const exit = object(state.metadata).exit
   const success = state.status === 'completed' && (exit === undefined || exit === null || exit === 0)
   const output = state.status === 'completed' ? state.output : state.error
-  return events(toolCall(part.callID, part.tool, state.input), toolResult(part.callID, success, output))
+  const { diff } = object(state.metadata)
+  return events(toolCall(part.callID, part.tool, state.input), toolResult(part.callID, success, output, stringOf(diff)))
 }
 
 /**

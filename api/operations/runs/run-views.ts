@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import type { MissingParts } from '../../../domain/agent/runtime/missing-parts.ts'
 import { isOfProgram } from '../../../domain/external/hosted/state.ts'
+import { isContinuable } from '../external/continue-agent.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
@@ -63,7 +64,7 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const texts = seesTexts(options)
   const { position, value } = await s.read.run(runId)
   if (!value) throw await unread(s, runId)
-  const { tree, cancelling, asked, restoring } = value
+  const { tree, cancelling, asked, restoring, sessionId, continuedBy } = value
   const asks = await s.read.asks({ runId })
   const parked = await s.read.parked(runId)
   const losses = await acceptedLosses(s, [runId, ...tree.map(({ agentId }) => agentId)])
@@ -76,7 +77,8 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const run = texts ? whole : withoutTexts(whole)
   return {
     ...{ position, run, tree: texts ? tree : agentsWithoutTexts(tree), asks: texts ? asks.value : [], parked },
-    ...{ acceptedLosses: losses, reuse, workersDrive, restoring },
+    ...{ acceptedLosses: losses, reuse, workersDrive, restoring, continuedBy },
+    continuable: isContinuable(s, { ...value.run, sessionId }),
     ...{ missingTools: missing.tools, missingProviders: missing.models },
   }
 }

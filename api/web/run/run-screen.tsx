@@ -151,6 +151,16 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
           fork at step {source.step}
         </a>
       )}
+      {run.continues !== null && (
+        <a class="badge" href={`/runs/${run.continues}`}>
+          continues {short(run.continues)}
+        </a>
+      )}
+      {detail.continuedBy.map((id) => (
+        <a key={id} class="badge" href={`/runs/${id}`}>
+          continued by {short(id)}
+        </a>
+      ))}
       {run.ungoverned && <span class="badge">ungoverned</span>}
       {run.incomplete && <span class="badge">incomplete</span>}
       {run.shortened && <span class="badge">shortened log</span>}

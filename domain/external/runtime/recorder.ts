@@ -184,8 +184,13 @@ export class Recorder {
     return texts.map((text, n) => ({ ...common, text, ...(n === 0 && continues !== undefined && { continues }) }))
   }
 
-  #hideUsage({ model, ...usage }: ReportedUsage): ReportedUsage {
-    return isName(model) ? { ...usage, model: this.#hideValue(model) } : usage
+  #hideUsage({ model, models, ...usage }: ReportedUsage): ReportedUsage {
+    const each = models?.each.filter((one) => isName(one.model))
+    return {
+      ...usage,
+      ...(isName(model) && { model: this.#hideValue(model) }),
+      ...(models !== undefined && each?.length === models.each.length && { models: this.#hideValue(models) }),
+    }
   }
 
   #hideValue<T extends Json>(value: T): T {
