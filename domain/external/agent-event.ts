@@ -12,8 +12,8 @@ export interface AgentEventBody {
   readonly channel?: string
   readonly text?: string
   /**
-   * Of a text: whether it continues the text before it on its channel, as the pieces of a streamed text do. False: a text of
-   * its own. Absent: unknown, because the agent or an earlier keepup did not say so.
+   * Of a text: whether it continues the text before it on its channel, as the pieces of a streamed text do. False: it
+   * begins a text. Absent: unknown, because the agent or an earlier keepup did not say so.
    */
   readonly continues?: boolean
   readonly message?: string

@@ -54,7 +54,14 @@ export class AgentLines {
     return this.#midLine ? this.#line('') : ''
   }
 
-  #event({ kind, channel, text: said = '', continues, message, data }: Payload<'agent_events'>['events'][number]): string {
+  #event({
+    kind,
+    channel,
+    text: said = '',
+    continues,
+    message,
+    data,
+  }: Payload<'agent_events'>['events'][number]): string {
     const paint = this.#paint
     switch (kind) {
       case 'TextOutput': {

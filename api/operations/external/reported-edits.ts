@@ -17,7 +17,7 @@ const MOST_DIFFERENCES = 4_000
 /**
  * The file edits of a call in the vocabularies of Claude Code, Codex, Gemini, opencode and the Agent Client Protocol.
  * `input` and `result`: the data of the call as the adapter recorded them. The result's patch has the line numbers of the
- * file, so it replaces what the input says.
+ * file, so it replaces the edits of the input.
  */
 export function fileEdits(input: unknown, result: unknown): readonly FileEdit[] {
   const { patch } = membersOf(result)

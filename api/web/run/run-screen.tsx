@@ -144,7 +144,10 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
         <bdi>{shown([run.role, run.model].filter(Boolean).join(' · '))}</bdi>
       </span>
       <span class="figures">
-        {dollars(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
+        <a href={`/numbers?run=${runId}`} title="Numbers of this run">
+          {dollars(run.total.nanoDollars)}
+        </a>{' '}
+        · turn {run.turn} · step {run.step}
       </span>
       {source !== null && (
         <a class="badge" href={`/runs/${source.agentId}`}>

@@ -154,7 +154,7 @@ export class Recorder {
     const [own, ...held] = texts.filter.push(text).toReversed()
     const ready = [...this.#heldTexts(texts), ...this.#textEvents(channel, held.toReversed(), texts.continues)]
     const shown = { ...this.#textEvents(channel, [own!])[0]!, ...(continues !== undefined && { continues }) }
-    // A held text and a new one are not told apart, so a text of its own may begin within what is held.
+    // The filter does not say whether it holds the end of the text before, so the beginning of this text is unknown.
     if (own !== '') texts.continues = true
     else if (held.length > 0 || continues === true) texts.continues = continues
     else texts.continues = undefined

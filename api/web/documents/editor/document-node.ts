@@ -5,7 +5,7 @@ import type { ReadBlock } from '../../../../domain/ports/index.ts'
 import { blockOf, nodeOf, pair } from './convert.ts'
 import { schema } from './schema.ts'
 
-// The document of the editor as a list of blocks. Equal blocks are the same node, so a change costs what it changes.
+// The document of the editor as a list of blocks. An unchanged block is the same node, so the cost of a change does not depend on the length of the document.
 
 /** A document is never without a block: an empty one shows a paragraph, which becomes a block with its first letter. */
 export function docOf(blocks: readonly ReadBlock[]): Node {

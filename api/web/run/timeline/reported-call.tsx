@@ -55,7 +55,7 @@ export function ReportedCall({ call, result }: ReportedCallProps) {
   )
 }
 
-/** Loads what is cut. */
+/** Loads data that is cut. */
 function Opened({ call, result }: ReportedCallProps) {
   const found = useLoaded(result === undefined ? 'call' : 'ended', async () => ({
     input: objectMembers((await call?.whole?.()) ?? call?.data).input,
