@@ -87,7 +87,10 @@ const isAgentGone = ({ ungoverned, interrupted, error }: Pick<Run, 'ungoverned' 
 function continueSession(ctx: Context, { run, continuable }: Pick<Going, 'run' | 'continuable'>): string {
   const gone = 'the run was interrupted: the process that ran the agent is gone'
   if (continuable) return `${gone}; continue its session with: ${ctx.command('continue', run.runId, '"TASK"')}`
-  if (!hasEnded(run.status)) return `${gone}; record the end with: ${ctx.command('cancel', run.runId)}`
+  if (!hasEnded(run.status)) {
+    const [end, look] = [ctx.command('cancel', run.runId), ctx.command('runs', 'show', run.runId)]
+    return `${gone}; record the end with: ${end}; then see how to go on with: ${look}`
+  }
   const where = run.workspace === null ? [] : ['--workspace', quoted(run.workspace)]
   const again = ctx.command('run', '--agent', run.backend ?? 'KIND', ...where, '"TASK"')
   return `${gone}, and its session cannot be continued here; start it again with (add the options of this run): ${again}`

@@ -2,7 +2,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
-import { objectMembers, textOrEmpty } from '../calls/call-text.ts'
+import { type Arguments, objectMembers, textOrEmpty } from '../calls/call-text.ts'
 import { joinedTexts } from './joined-texts.ts'
 import { ReportedCall, type ReportedData } from './reported-call.tsx'
 
@@ -15,11 +15,14 @@ export interface ReportedEvent {
   readonly whole?: ReportedData['whole']
 }
 
+type Told = Arguments & { readonly whole: ReportedData['whole'] }
+
+const idOf = ({ data }: Told): string => textOrEmpty(objectMembers(data).id)
+const ofCall = ({ data, whole }: Told): ReportedData => ({ data, ...(whole && { whole }) })
+
 /** Consecutive events of an external agent: joined text as Markdown, a call with its result on one line, the rest as JSON. */
 export function OtherAgentEvents({ events }: { events: readonly ReportedEvent[] }) {
-  const all = joinedTexts(events.map(({ event, whole }) => ({ ...objectMembers(event), whole })))
-  const idOf = (event: (typeof all)[number]) => textOrEmpty(objectMembers(event.data).id)
-  const ofCall = ({ data, whole }: (typeof all)[number]): ReportedData => ({ data, ...(whole && { whole }) })
+  const all = joinedTexts(events.map(({ event, whole }): Told => ({ ...objectMembers(event), whole })))
   // A call without an id matches no result.
   const called = new Set(all.filter((event) => event.kind === 'ToolCall' && idOf(event) !== '').map(idOf))
   return (
@@ -28,7 +31,7 @@ export function OtherAgentEvents({ events }: { events: readonly ReportedEvent[] 
         const { kind, text, message, data } = event
         if (kind === 'TextOutput' && typeof text === 'string') return <Markdown key={i} text={text} />
         if (kind === 'ToolCall') {
-          const isOwn = (other: typeof event) => other.kind === 'ToolResult' && idOf(other) === idOf(event)
+          const isOwn = (other: Told) => other.kind === 'ToolResult' && idOf(other) === idOf(event)
           const result = called.has(idOf(event)) ? all.find(isOwn) : undefined
           return <ReportedCall key={i} call={ofCall(event)} result={result && ofCall(result)} />
         }
