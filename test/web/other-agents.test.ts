@@ -1,4 +1,6 @@
 // @module-tag git
+import { realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { useBrowser } from '../support/browser/pages.ts'
@@ -41,7 +43,8 @@ const backend: AgentBackend = {
 const browser = useBrowser()
 let served: Served
 beforeAll(async () => {
-  served = await serve({ agents: [backend] })
+  // The page starts runs over the network, which the settings must allow.
+  served = await serve({ agents: [backend], settings: { agents: { folders: [realpathSync(tmpdir())] } } })
 })
 afterAll(() => served.close())
 
