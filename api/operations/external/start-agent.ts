@@ -51,7 +51,10 @@ export async function startAgent(
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   // The environment's values may be secrets, so nothing stored may derive from them.
   const { by, drive: _, env = {}, ...rest } = asked
-  const what = { ...rest, envNames: Object.keys(env).sort() }
+  const what = {
+    ...{ ...rest, envNames: Object.keys(env).sort() },
+    ...(continues !== undefined && { continues: continues.agentId }),
+  }
   const commandId = key === undefined ? `${runId}.start` : keyedCommand(s.log.logId, key, what)
   const start = async (): Promise<boolean> => {
     if (key !== undefined && (await madeBefore(s, runId, key, what))) return false
