@@ -56,11 +56,11 @@ async function opened() {
   )
   onTestFinished(() => services.close())
   const world = appOver(services, model)
-  const ended = async (response: Response) => {
-    const { runId } = await bodyOf<Started>(response)
+  const end = async (runId: string) => {
     await services.agents!.at(runId)?.completion.catch(() => undefined)
     return runId
   }
+  const ended = async (response: Response) => end((await bodyOf<Started>(response)).runId)
   const start = (body: object = {}) =>
     world.ask('POST', '/v1/runs', { body: { agent: 'able', task: 'mend it', workspace, ...body } })
   const goOn = (runId: string, body: object = { task: 'and test it' }, headers: Record<string, string> = {}) =>
@@ -69,7 +69,7 @@ async function opened() {
     bodyOf<{ run: { own: object; continues: string | null }; continuable: boolean; continuedBy: string[] }>(
       await world.ask('GET', `/v1/runs/${runId}`),
     )
-  return { ...world, able, workspace, ended, start, goOn, detail }
+  return { ...world, able, workspace, end, ended, start, goOn, detail }
 }
 
 const codeOf = async (response: Response) => [response.status, (await bodyOf(response)).code]
@@ -113,11 +113,13 @@ test('the same key continues a run once', async () => {
 })
 
 test('a run that works, has no session, cannot be resumed or is of keepup is refused', async () => {
-  const { ask, ended, start, goOn, detail, started } = await opened()
+  const { ask, end, ended, start, goOn, detail, started } = await opened()
   const { runId: works } = await bodyOf<Started>(await start({ task: 'hang' }))
   expect(await codeOf(await goOn(works))).toEqual([400, 'INVALID_REQUEST'])
   expect(await detail(works)).toMatchObject({ continuable: false })
   await ask('POST', `/v1/runs/${works}/cancel`, { body: {} })
+  // The run holds the folder until its end.
+  await end(works)
   for (const [agent, refused] of [
     ['unable', [422, 'UNSUPPORTED_CAPABILITY']],
     ['nameless', [400, 'INVALID_REQUEST']],
