@@ -121,7 +121,7 @@ async function plainEditor(): Promise<string> {
   try {
     const entry = fileURLToPath(new URL('./plain-editor.ts', import.meta.url))
     const lib = { entry, formats: ['iife' as const], name: 'plainEditor', fileName: 'plain' }
-    await build({ configFile: false, logLevel: 'warn', build: { outDir: folder, lib } })
+    await build({ configFile: false, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true, lib } })
     return readFileSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.js'))!), 'utf8')
   } finally {
     rmSync(folder, { recursive: true, force: true })
