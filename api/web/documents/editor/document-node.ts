@@ -5,7 +5,7 @@ import type { ReadBlock } from '../../../../domain/ports/index.ts'
 import { blockOf, nodeOf, pair } from './convert.ts'
 import { schema } from './schema.ts'
 
-// The document of the editor as a list of blocks. An unchanged block is the same node, so the cost of a change does not depend on the length of the document.
+// The document of the editor as a list of blocks. An unchanged block is the same node, so only changed blocks are converted.
 
 /** A document is never without a block: an empty one shows a paragraph, which becomes a block with its first letter. */
 export function docOf(blocks: readonly ReadBlock[]): Node {
@@ -26,7 +26,7 @@ export function changedBlocks(before: Node, after: Node) {
   return { head, removed: old.slice(head, old.length - tail), added: now.slice(head, now.length - tail) }
 }
 
-/** The blocks of a document after a change. Converts only the changed ones, so a key costs the same in a long document. */
+/** The blocks of a document after a change. Converts only the changed ones. */
 export function blocksAfter(blocks: readonly ReadBlock[], before: Node, after: Node): readonly ReadBlock[] {
   const { head, removed, added } = changedBlocks(before, after)
   if (blocks.length !== before.childCount || !added.every(isBlock)) return blocksOf(after)
