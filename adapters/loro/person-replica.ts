@@ -1,5 +1,6 @@
 import { LoroDoc, LoroList, LoroMap, LoroText, type PeerID } from 'loro-crdt'
 import type { DocumentBlock } from '../../domain/document/model/block.ts'
+import { commonEnds } from '../../domain/document/model/common-ends.ts'
 import { parseFrontier } from '../../domain/document/model/frontier.ts'
 import type { ReadBlock, TextAnchor, TextRange } from '../../domain/ports/index.ts'
 import { anchorOf, rangeOf } from './anchors.ts'
@@ -87,15 +88,11 @@ export class PersonReplica {
    */
   write(wishes: readonly ReadBlock[]): void {
     const before = this.#blocks
-    // An unreadable block can be removed. An undo cannot bring it back, because nothing can write it.
-    const after = wishes.filter((block) => block.type !== 'unreadable' || before.includes(block))
-    const shorter = Math.min(before.length, after.length)
-    let head = 0
-    while (head < shorter && before[head] === after[head]) head += 1
-    let tail = 0
-    while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1
+    const { head, tail } = commonEnds(before, wishes)
     const present = before.slice(head, before.length - tail)
-    const wanted = after.slice(head, after.length - tail)
+    const asked = wishes.slice(head, wishes.length - tail)
+    // An unreadable block can be removed. An undo cannot bring it back, because nothing can write it.
+    const wanted = asked.filter((block) => block.type !== 'unreadable' || before.includes(block))
     this.#remove(present, head, new Set(wanted.map(keyOf)))
     for (const [n, block] of wanted.entries()) {
       const isHere = n < present.length && keyOf(present[n]!) === keyOf(block)
@@ -112,7 +109,7 @@ export class PersonReplica {
       if (present[n] !== block) this.#change(head + n, present[n]!, block)
     }
     this.#commit()
-    this.#blocks = after
+    this.#blocks = wanted.length === asked.length ? wishes : wishes.toSpliced(head, asked.length, ...wanted)
   }
 
   /** Removes the blocks whose keys are not wanted, and forgets them in `present`. */

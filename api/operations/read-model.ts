@@ -61,6 +61,7 @@ export interface ReadModel {
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   /**
    * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the unfinished restore.
+   * `sessionId`: of an external agent; null: not known. `continuedBy`: the runs that continue its session.
    */
   run(runId: string): Promise<
     Shown<{
@@ -69,6 +70,8 @@ export interface ReadModel {
       cancelling: boolean
       asked: boolean
       restoring: schemas.RunDetail['restoring']
+      sessionId: string | null
+      continuedBy: readonly string[]
     } | null>
   >
   /** The agents of a run, each followed by its children. Null: the run does not exist. */

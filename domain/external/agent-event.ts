@@ -11,6 +11,11 @@ export interface AgentEventBody {
   readonly kind: AgentEventKind
   readonly channel?: string
   readonly text?: string
+  /**
+   * Of a text: whether it continues the text before it on its channel, as the pieces of a streamed text do. False: it
+   * begins a text. Absent: unknown, because the agent or an earlier keepup did not say so.
+   */
+  readonly continues?: boolean
   readonly message?: string
   readonly data?: Json
 }
@@ -24,6 +29,7 @@ export const StoredAgentEvent = z.strictObject({
   kind: z.enum(EVENT_KINDS),
   channel: z.string().optional(),
   text: z.string().optional(),
+  continues: z.boolean().optional(),
   message: z.string().optional(),
   data: z.json().optional(),
 })

@@ -14,7 +14,7 @@ const DROPPED = { dropped: { reason: 'oversize' } } as const
  * cuts a message, and replaces data. All text becomes well-formed.
  */
 export function boundEvent(event: AgentEventBody): AgentEventBody[] {
-  const { kind, channel, text, message, data } = wellFormed(event)
+  const { kind, channel, text, continues, message, data } = wellFormed(event)
   const common = { kind, ...(channel !== undefined && fits(channel, BOUNDS.channel) && { channel }) }
   const rest = {
     ...(message !== undefined && { message: boundMessage(message) }),
@@ -23,7 +23,8 @@ export function boundEvent(event: AgentEventBody): AgentEventBody[] {
   if (text === undefined) return [{ ...common, ...rest }]
   const [first, ...more] = splitText(text)
   // The first part has the members that belong to the whole event.
-  return [{ ...common, text: first!, ...rest }, ...more.map((part) => ({ ...common, text: part }))]
+  const begin = { ...common, text: first!, ...(continues !== undefined && { continues }), ...rest }
+  return [begin, ...more.map((part) => ({ ...common, text: part, continues: true }))]
 }
 
 /** Data within its bound, or a marker that data was dropped. */

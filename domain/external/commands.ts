@@ -22,6 +22,7 @@ export type ExternalCommand =
       readonly capabilities: readonly string[]
       /** The call of a keepup agent that delegates the run, and the run of that agent. */
       readonly parent?: ExternalBodyOf<'external_started'>['parent'] & { readonly runId: string }
+      readonly continues?: NonNullable<ExternalBodyOf<'external_started'>['continues']>
       /** A program hosts the agent under these rules. */
       readonly hosting?: Pick<Hosting, 'policy' | 'effects'>
     }

@@ -14,8 +14,8 @@ import { decideExternalDelivered, decideExternalDelivery } from './decide-delive
 import { CANCELLED_UNSTARTED, type ExternalDecision, ExternalDecisionBuilder, RUNTIME } from './decision-builder.ts'
 import { decideHosted, endIfCancelled, settleModelCalls } from './hosted/decide.ts'
 import { decideReport, NEVER_REPORTED } from './reported/decide.ts'
-import { type ExternalState, inDoubt, isReported, isRunOver, nextAskId } from './state.ts'
-import { overBudget, type ReportedUsage } from './usage.ts'
+import { type ExternalState, goesOn, inDoubt, isReported, isRunOver, nextAskId } from './state.ts'
+import { overBudget, type ReportedUsage, withoutEarlier } from './usage.ts'
 
 /**
  * Decides a command. Throws `RUN_EXISTS` for a second start and `RUN_UNKNOWN` for a request to an unknown run. A
@@ -54,10 +54,11 @@ function start(
 ): void {
   if (state?.commands[0] === commandId) return
   if (state !== null) throw new CommandRejected('RUN_EXISTS', 'this external run was started before')
-  const { backend, request, capabilities, parent, hosting } = command
+  const { backend, request, capabilities, parent, hosting, continues } = command
   const started = {
     ...{ backend, request, capabilities: [...capabilities] },
     ...(hosting !== undefined && { hosting: { ...hosting, hashSalt: d.hashSalt() } }),
+    ...(continues !== undefined && { continues }),
   }
   if (parent === undefined) return d.emit('external_started', started)
   const { runId, ...from } = parent
@@ -189,20 +190,26 @@ function bring(d: ExternalDecisionBuilder, state: ExternalState, fact: ExternalF
   }
 }
 
-/** Extensions that continue an earlier session. */
-const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
-
 /**
- * A session that the run started contains only the run's usage, so its scope becomes `run`. A report without a model
- * gets the model of the request. A report without a cost is priced by the request's price.
+ * The usage of the run alone. A session that the run started contains only the run's usage, and the usage before a
+ * continued run is known. A report without a model gets the model of the request. A report without a cost is priced by
+ * the request's price.
  */
-function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: ReportedUsage): ReportedUsage {
+function ownUsage(state: ExternalState, told: ReportedUsage): ReportedUsage {
+  const { request, continues } = state
+  const { extensions = {}, price } = request
   const asked = extensions['agent_api.config.model.v1']
   const usage = told.model === undefined && typeof asked === 'string' ? { ...told, model: asked } : told
-  const goesOn = GOES_ON.some((name) => Object.hasOwn(extensions, name))
-  const own: ReportedUsage = goesOn
-    ? usage
-    : { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
+  const { cost, models } = usage
+  const own: ReportedUsage =
+    continues !== undefined
+      ? withoutEarlier(usage, continues.used)
+      : goesOn(request)
+        ? usage
+        : {
+            ...{ ...usage, scope: 'run', cost: cost && { ...cost, scope: 'run' } },
+            ...(models !== undefined && { models: { ...models, scope: 'run' } }),
+          }
   return own.cost === null && price !== undefined ? { ...own, cost: priced(own, price) } : own
 }
 

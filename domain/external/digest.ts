@@ -9,7 +9,7 @@ import { type ExternalState, NO_PERMISSIONS } from './state.ts'
 /** Version of the fold and of the view that digests cover. */
 export const EXTERNAL_FOLD = 2
 
-/** Whether a digest covers a member. The hash of the recorded body represents the request. */
+/** Whether a digest covers a member. The hash of the recorded body represents the request and the continued run. */
 const COVERED: { readonly [K in keyof Required<ExternalState>]: boolean } = {
   agentId: true,
   runId: true,
@@ -28,6 +28,7 @@ const COVERED: { readonly [K in keyof Required<ExternalState>]: boolean } = {
   tools: true,
   reported: true,
   hosted: true,
+  continues: false,
   reportsTo: true,
   gates: true,
   courier: true,

@@ -14,7 +14,7 @@ import { Confinement } from './confinement.ts'
 import { Hosting, hostedBodies } from './hosted/events.ts'
 import { Outcome } from './outcome.ts'
 import { ReportedSpan } from './reported/span.ts'
-import { ReportedUsage } from './usage.ts'
+import { ReportedUsage, SessionUsage } from './usage.ts'
 
 // These names and shapes are the storage format. To change a shape, add a new version and an upcaster; never edit a
 // version.
@@ -58,6 +58,8 @@ export const externalBodies = {
     origin: Origin.optional(),
     /** The keepup tools that the agent may call while it runs, and the rules for these calls. Absent: no tools. */
     tools: z.strictObject({ spec: AgentSpec, hashSalt }).optional(),
+    /** The ended run whose session this run continues, and the usage of the session so far. */
+    continues: z.strictObject({ agentId: text, used: SessionUsage }).optional(),
     /** A program runs the agent itself, and these rules govern its calls. Absent: a driver runs the agent. */
     hosting: Hosting.optional(),
   }),

@@ -128,7 +128,7 @@ function started(
   event: Extract<ExternalEvent, { type: 'external_started' }>,
 ): ExternalState {
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
-  const { origin, parent, tools, hosting } = event.body
+  const { origin, parent, tools, hosting, continues } = event.body
   return {
     agentId: event.agentId,
     runId: event.runId,
@@ -152,6 +152,7 @@ function started(
       tools: { ...NO_CALLS, spec: hostedRules(hosting.policy), hashSalt: hosting.hashSalt ?? '' },
       hosted: hostedOf(hosting),
     }),
+    ...(continues !== undefined && { continues }),
     reportsTo: origin?.stream ?? null,
     gates: parent?.gates ?? NO_GATES,
     courier: origin === undefined ? NO_OBLIGATIONS : { owed: {}, accepted: { [origin.stream]: rankOf(origin) } },

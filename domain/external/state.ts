@@ -3,12 +3,12 @@ import type { CallRules } from '../calls/caller.ts'
 import type { Courier } from '../courier/ledger.ts'
 import { toolCallId } from '../log/ids.ts'
 import type { Root } from '../log/root.ts'
-import type { RecordedRequest } from './events.ts'
+import type { ExternalBodyOf, RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
 import type { Hosted } from './hosted/state.ts'
 import { OTLP } from './reported/backend.ts'
 import type { Reported } from './reported/book.ts'
-import type { ReportedUsage } from './usage.ts'
+import { NO_SESSION_USAGE, type ReportedUsage, type SessionUsage, sessionUsage } from './usage.ts'
 
 /** The stage of a run. `running` under an earlier epoch than the driver's: whether the process is alive is unknown. */
 export type Stage =
@@ -76,6 +76,8 @@ export interface ExternalState {
   readonly hosted?: Hosted
   /** Absent: no span of the run was reported over OTLP. */
   readonly reported?: Reported
+  /** Absent: the run continues no other run. */
+  readonly continues?: ExternalBodyOf<'external_started'>['continues'] & object
   /** The stream of the delegating agent, which gets a report of the end; null: no agent delegated the run. */
   readonly reportsTo: string | null
   /** Quality gates of the role. No one checks them. */
@@ -104,3 +106,16 @@ export const hasProcess = (state: ExternalState): boolean => !isReported(state) 
 /** Whether the outcome is in doubt: a process was started, and its driver no longer owns the run. */
 export const inDoubt = (state: ExternalState): boolean =>
   state.stage.at === 'running' && !runsItself(state) && hasProcess(state)
+
+/** Extensions that continue an earlier session. */
+const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
+
+/** Whether a request continues an earlier session of the agent. */
+export const goesOn = ({ extensions = {} }: Pick<RecordedRequest, 'extensions'>): boolean =>
+  GOES_ON.some((name) => Object.hasOwn(extensions, name))
+
+/** The usage of the run's session up to now. */
+export function usedInSession({ usage, continues, request }: ExternalState): SessionUsage {
+  const fresh = goesOn(request) ? null : NO_SESSION_USAGE
+  return sessionUsage(usage, continues?.used ?? fresh)
+}

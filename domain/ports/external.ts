@@ -163,6 +163,8 @@ export interface StartedBy extends Terms {
   readonly sandboxed?: boolean
   /** The name of the run in a spawn. */
   readonly name?: string
+  /** The ended run whose session the request resumes. */
+  readonly continues?: Extract<ExternalCommand, { kind: 'start' }>['continues']
   /** The delegating agent, its call, and the run that the new agent belongs to. */
   readonly parent?: {
     readonly agentId: string

@@ -26,6 +26,8 @@ export const agentTables = {
       unread_input: 'integer',
       /** The kind of an external agent; null: an agent of keepup. */
       backend: 'text',
+      /** The ended run whose session this run of an external agent continues. */
+      continues: 'text',
     },
     key: ['id'],
     kind: ['agent', 'external'],
@@ -38,6 +40,7 @@ export const agentTables = {
       ['created_by'],
       ['created_at'],
       ['forked_from'],
+      ['continues'],
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
@@ -90,6 +93,8 @@ export const agentTables = {
       budget_agents: 'integer',
       /** The kind of an external agent; null: an agent of keepup. */
       backend: 'text',
+      /** The external agent's id of its session; null: not known. */
+      session_id: 'text',
       /** keepup's policy sees none of the agent's actions. */
       ungoverned: 'integer!',
     },

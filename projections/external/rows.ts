@@ -16,7 +16,7 @@ import { externalTexts } from './text-rows.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
 
-/** An external run is one agent without turns. Its usage is one model call: attempt 1 of turn 0. */
+/** An external run is one agent without turns. Its usage is one model call for each model, from attempt 1 of turn 0. */
 const TURN = 0
 const ATTEMPT = 1
 export const FINAL_TEXT = 'final_text'
@@ -36,10 +36,12 @@ function stateChanges(e: ProjectedExternal): Change[] {
       return [agent(e.body === null ? {} : { epoch: e.body.epoch })]
     case 'process_start':
       return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
+    case 'session_known':
+      return [agent(e.body === null ? {} : { session_id: cut(e.body.sessionId, 300) })]
     case 'usage_reported': {
       const { model } = e.body ?? {}
       const named = model === undefined || e.agentId !== e.runId ? [] : [set('runs', { id: e.runId }, { model })]
-      return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body)), ...named]
+      return [agent(), ...usageCalls(e), ...named]
     }
     case 'permission_requested':
     case 'permission_decided':
@@ -79,7 +81,7 @@ function stateChanges(e: ProjectedExternal): Change[] {
 }
 
 function started(e: Of<'external_started'>): Change[] {
-  const { request, backend = '', parent } = e.body ?? {}
+  const { request, backend = '', parent, continues } = e.body ?? {}
   const isRoot = e.agentId === e.runId
   const preview = e.erased ? ERASED : cut(request?.prompt ?? '', 500)
   const run = put(
@@ -93,6 +95,7 @@ function started(e: Of<'external_started'>): Change[] {
       backend,
       workspace: request?.workingDir ?? null,
       model: modelOf(request?.extensions),
+      continues: continues?.agentId ?? null,
     },
   )
   const agent = put(
@@ -241,6 +244,20 @@ function errorOf(outcome: Outcome | null): string | null {
   return code === null ? `the agent was ended by ${signal}` : `the agent ended with exit code ${code}`
 }
 
+/** One call for the whole run, or one for each model that the agent reports. */
+function usageCalls(e: Of<'usage_reported'>): Change[] {
+  if (e.body === null) return [call(e, { erased: 1 })]
+  const { models } = e.body
+  if (models?.scope !== 'run') return [call(e, figures(e.body))]
+  return models.each.map(({ nanoDollars, ...own }, n) => {
+    const cost = nanoDollars === null ? null : ({ nanoDollars, scope: 'run' } as const)
+    const columns = figures({ scope: 'run', ...own, cost })
+    // The end of the run ends only the first call.
+    const ended = { status: 'answered', started_at: e.time, ended_at: e.time, ended_revision: e.revision }
+    return n === 0 ? call(e, columns) : call(e, { ...columns, ...ended, started_revision: e.revision }, ATTEMPT + n)
+  })
+}
+
 /** Figures with the scope of a session include usage before this run, so they do not count. */
 function figures(usage: ReportedUsage): Partial<AgentTableRow<'model_calls'>> {
   const own = usage.scope === 'run'
@@ -256,7 +273,7 @@ function figures(usage: ReportedUsage): Partial<AgentTableRow<'model_calls'>> {
   }
 }
 
-function call(e: ProjectedExternal, columns: Partial<AgentTableRow<'model_calls'>>): Change {
+function call(e: ProjectedExternal, columns: Partial<AgentTableRow<'model_calls'>>, attempt = ATTEMPT): Change {
   const initial = { run_id: e.runId, ...('status' in columns ? {} : { status: 'running' }) }
-  return put('model_calls', { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT }, columns, initial)
+  return put('model_calls', { agent_id: e.agentId, turn: TURN, attempt }, columns, initial)
 }

@@ -18,3 +18,17 @@ test('every type that is stored stands in a recorded history, which is folded an
   for (const agent of ['works', 'cancelled', 'killed'])
     expect(told.agents[`external-${agent}`]).toMatchObject({ proof: { ok: true, problems: [] } })
 })
+
+test('a run that continues another one is recorded with the link, and its cost is its own', () => {
+  const lines = newestOf(recorded(), 'continued')!.text.trim().split('\n')
+  const bodies = (type: string) =>
+    lines.flatMap((line) => {
+      const { header, body } = JSON.parse(line) as { header: { type: string }; body: string }
+      return header.type === type ? [JSON.parse(body)] : []
+    })
+  expect(bodies('external_started').map(({ continues }) => continues?.agentId)).toEqual([undefined, 'first'])
+  expect(bodies('usage_reported').map(({ cost }) => cost)).toEqual([
+    { nanoDollars: 6_000, scope: 'run' },
+    { nanoDollars: 3_000, scope: 'run' },
+  ])
+})

@@ -1,12 +1,21 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { nanosOf, type ReportedUsage, reportedTokens } from '../../../domain/external/usage.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { SaidText, SeenIds } from '../cli/bounded-memory.ts'
-import { object, toolCall, toolResult } from '../cli/json-fields.ts'
+import { object, textPiece, toolCall, toolResult } from '../cli/json-fields.ts'
 
 /** The most pending calls at a time. A further call is reported at once, even if its input is incomplete. */
 const MAX_PENDING = 1_000
+
+/** The most calls whose differences are kept. Each may contain whole files. */
+const MAX_DIFFS = 16
+/** The longest files that are compared, in UTF-16 code units together, and the most differences between them. */
+const LONGEST = 400_000
+const MOST_DIFFERENCES = 1_000
+
+type Difference = Extract<ToolCallContent, { type: 'diff' }>
 
 /** Maps the updates of one session. A tool call gives one event when it begins and one when it ends. */
 export class UpdateMapping {
@@ -14,7 +23,11 @@ export class UpdateMapping {
   readonly #ended = new SeenIds()
   readonly #said = new SaidText()
   #nanos: number | null = null
+  /** The id of the message to which the last chunk belongs. Null: the agent gives none. */
+  #message: string | null = null
   readonly #pending = new Map<string, ToolCallUpdate>()
+  /** The differences of calls that have not ended. */
+  readonly #diffs = new Map<string, readonly Difference[]>()
 
   /** The text after the last tool call. */
   get finalText(): string | null {
@@ -24,7 +37,9 @@ export class UpdateMapping {
   map(update: SessionUpdate): AgentEventBody[] {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-        return update.content.type === 'text' ? this.#say(update.content.text) : [content(update.content.type)]
+        return update.content.type === 'text'
+          ? this.#say(update.content.text, update.messageId)
+          : [content(update.content.type)]
       case 'agent_thought_chunk':
         return update.content.type === 'text'
           ? [{ kind: 'Status', channel: 'thinking', text: update.content.text }]
@@ -51,6 +66,7 @@ export class UpdateMapping {
   /** The events of a tool call. A permission request or an end may be the first update about a call. */
   tool(update: ToolCallUpdate): AgentEventBody[] {
     const { toolCallId: id, status } = update
+    this.#see(update)
     const told: AgentEventBody[] = []
     if (this.#begun.add(id)) {
       const known = { ...this.#pending.get(id), ...given(update) }
@@ -59,7 +75,18 @@ export class UpdateMapping {
       told.push(toolCall(id, known.name ?? known.title ?? known.kind ?? '', callInputOf(known)))
     }
     if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
-    return [...told, toolResult(id, status === 'completed', outputOf(update))]
+    const patch = patchOf(this.#diffs.get(id) ?? [])
+    this.#diffs.delete(id)
+    return [...told, toolResult(id, status === 'completed', outputOf(update), patch)]
+  }
+
+  /** Keeps the differences of a call. Its end usually reports them, and some agents report them only at its beginning. */
+  #see({ toolCallId: id, content: parts }: ToolCallUpdate): void {
+    const diffs = (parts ?? []).filter((part) => part.type === 'diff')
+    if (diffs.length === 0) return
+    this.#diffs.delete(id)
+    this.#diffs.set(id, diffs)
+    if (this.#diffs.size > MAX_DIFFS) this.#diffs.delete(this.#diffs.keys().next().value!)
   }
 
   /** A pending call is reported only when it begins: before that its input may be incomplete. */
@@ -67,6 +94,7 @@ export class UpdateMapping {
     const { toolCallId: id, status, sessionUpdate } = update
     const before = this.#pending.get(id)
     const pending = status === 'pending' || (!status && (sessionUpdate === 'tool_call' || before !== undefined))
+    if (pending) this.#see(update)
     if (!pending || (before === undefined && this.#pending.size >= MAX_PENDING)) return false
     this.#pending.set(id, { ...before, ...given(update) })
     return true
@@ -86,9 +114,12 @@ export class UpdateMapping {
     return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
 
-  #say(text: string): AgentEventBody[] {
+  /** A chunk with the id of another message begins a text. */
+  #say(text: string, messageId: string | null | undefined): AgentEventBody[] {
     this.#said.add(text)
-    return [{ kind: 'TextOutput', text }]
+    const continues = (messageId ?? null) === this.#message
+    this.#message = messageId ?? null
+    return [{ ...textPiece(text), continues }]
   }
 }
 
@@ -123,3 +154,14 @@ function textOf(part: ToolCallContent): string[] {
   if (part.type === 'content') return part.content.type === 'text' ? [part.content.text] : []
   return part.type === 'diff' ? [`changed ${part.path}`] : []
 }
+
+/** A unified diff of the files. A file that is too long to compare is left out. */
+const patchOf = (diffs: readonly Difference[]): string =>
+  diffs
+    .map(({ path, oldText, newText }) => {
+      const before = oldText ?? ''
+      if (before.length + newText.length > LONGEST) return ''
+      const options = { context: 3, maxEditLength: MOST_DIFFERENCES, headerOptions: FILE_HEADERS_ONLY }
+      return createTwoFilesPatch(path, path, before, newText, undefined, undefined, options) ?? ''
+    })
+    .join('')

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { nanosOf, type ReportedUsage, reported, reportedTokens } from '../../../domain/external/usage.ts'
+import {
+  nanosOf,
+  type ReportedUsage,
+  reported,
+  reportedTokens,
+  type SessionUsage,
+} from '../../../domain/external/usage.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
@@ -15,7 +21,9 @@ import {
   toolCall,
   toolResult,
   unknown,
+  wholeText,
 } from './json-fields.ts'
+import { usageByModel } from './model-usage.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 export const MODE = 'backend.claude_code.permission_mode'
@@ -204,7 +212,7 @@ class ClaudeMapping implements LineMapping {
       return this.#fail(blocks.map((block) => stringOf(block.text)).join('\n'))
     return events(
       ...blocks.map((block) => {
-        if (block.type === 'text') return { kind: 'TextOutput', text: stringOf(block.text) } as const
+        if (block.type === 'text') return wholeText(block.text)
         if (block.type === 'thinking')
           return { kind: 'Status', channel: 'thinking', text: stringOf(block.thinking) } as const
         if (block.type === 'tool_use') return toolCall(block.id, block.name, block.input)
@@ -243,9 +251,28 @@ function results(line: JsonObject): Mapped {
   return events(
     ...blocks
       .filter(({ type }) => type === 'tool_result')
-      .map((block) => toolResult(block.tool_use_id, block.is_error !== true, block.content)),
+      .map((block, _, all) => {
+        // The side field belongs to the only result of the line.
+        const patch = all.length === 1 ? patchIn(object(line.tool_use_result)) : ''
+        return toolResult(block.tool_use_id, block.is_error !== true, block.content, patch)
+      }),
   )
 }
+
+/** The difference that an editing tool made, as a unified diff. Empty: the tool reports none. */
+function patchIn({ filePath, structuredPatch }: JsonObject): string {
+  const path = stringOf(filePath)
+  const hunks = list(structuredPatch).map(object).map(hunk)
+  return path === '' || hunks.length === 0 ? '' : [`--- ${path}`, `+++ ${path}`, ...hunks, ''].join('\n')
+}
+
+const whole = (value: unknown): number => reported(value) ?? 0
+
+const hunk = ({ oldStart, oldLines, newStart, newLines, lines }: JsonObject): string =>
+  [
+    `@@ -${whole(oldStart)},${whole(oldLines)} +${whole(newStart)},${whole(newLines)} @@`,
+    ...list(lines).map(stringOf),
+  ].join('\n')
 
 /** Tokens are those of this run. The cost is that of the session and accumulates over resumes. */
 export function claudeUsage(line: JsonObject, model: string | undefined): ReportedUsage {
@@ -253,6 +280,8 @@ export function claudeUsage(line: JsonObject, model: string | undefined): Report
   const input = reported(usage.input_tokens)
   const cached = input === null ? null : reportedTokens(usage.cache_read_input_tokens)
   const nanos = nanosOf(line.total_cost_usd)
+  // Older versions report only the figures of the session.
+  const ofRun = usageByModel(line.model_usage_since_last_result, 'run', figuresOf)
   return {
     scope: 'run',
     inputTokens: input === null ? null : input + reportedTokens(usage.cache_creation_input_tokens) + (cached ?? 0),
@@ -260,5 +289,17 @@ export function claudeUsage(line: JsonObject, model: string | undefined): Report
     outputTokens: reported(usage.output_tokens),
     cost: nanos === null ? null : { nanoDollars: nanos, scope: 'session' },
     ...(model !== undefined && { model }),
+    ...(ofRun.models === undefined ? usageByModel(line.modelUsage, 'session', figuresOf) : ofRun),
+  }
+}
+
+function figuresOf(model: JsonObject): SessionUsage {
+  const input = reported(model.inputTokens)
+  const cached = input === null ? null : reportedTokens(model.cacheReadInputTokens)
+  return {
+    inputTokens: input === null ? null : input + reportedTokens(model.cacheCreationInputTokens) + (cached ?? 0),
+    cachedInputTokens: cached,
+    outputTokens: reported(model.outputTokens),
+    nanoDollars: nanosOf(model.costUSD),
   }
 }

@@ -1,12 +1,23 @@
 import { z } from 'zod'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { reported } from '../../../domain/external/usage.ts'
-import type { JsonObject } from '../../../domain/log/json.ts'
+import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
 import { SeenIds } from './bounded-memory.ts'
-import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
+import {
+  events,
+  failure,
+  list,
+  object,
+  status,
+  stringOf,
+  toolCall,
+  toolResult,
+  unknown,
+  wholeText,
+} from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, neverAsks } from './requests.ts'
 
 const SANDBOX = 'backend.codex.sandbox'
@@ -127,12 +138,13 @@ class CodexMapping implements LineMapping {
     switch (item.type) {
       case 'agent_message':
         this.#finalText = stringOf(item.text)
-        return events({ kind: 'TextOutput', text: this.#finalText })
+        return events(wholeText(item.text))
       case 'reasoning':
         return events({ kind: 'Status', channel: 'thinking', text: stringOf(item.text) })
       case 'error':
         return status(stringOf(item.message) || 'warning')
       case 'command_execution':
+      case 'file_change':
       case 'mcp_tool_call': {
         const begun = this.#begin(item).events ?? []
         return events(...begun, resultOf(item))
@@ -145,14 +157,27 @@ class CodexMapping implements LineMapping {
 
 function callOf(item: JsonObject): AgentEventBody | null {
   if (item.type === 'command_execution') return toolCall(item.id, 'shell', { command: item.command ?? null })
+  if (item.type === 'file_change') return toolCall(item.id, 'apply_patch', { changes: changesIn(item) })
   if (item.type !== 'mcp_tool_call') return null
   return toolCall(item.id, `${stringOf(item.server)}:${stringOf(item.tool)}`, item.arguments)
 }
+
+/** Codex reports the paths of a patch, and its differences only in some versions. */
+const changesIn = (item: JsonObject): Json[] =>
+  list(item.changes)
+    .map(object)
+    .map(({ path, kind, diff }) => ({
+      path: stringOf(path),
+      // Newer versions report the kind as an object.
+      kind: stringOf(kind) || stringOf(object(kind).type),
+      ...(typeof diff === 'string' && { diff }),
+    }))
 
 function resultOf(item: JsonObject): AgentEventBody {
   const success = item.status === 'completed' && (item.error === undefined || item.error === null)
   if (item.type === 'mcp_tool_call')
     return toolResult(item.id, success, success ? (object(item.result).content ?? null) : (item.error ?? null))
+  if (item.type === 'file_change') return toolResult(item.id, success, item.error ?? stringOf(item.status))
   const exitCode = item.exit_code ?? null
   return toolResult(item.id, success && exitCode === 0, { exitCode, output: item.aggregated_output ?? null })
 }

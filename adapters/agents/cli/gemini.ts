@@ -5,7 +5,19 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping } from '../process/cli-agent.ts'
 import { SaidText } from './bounded-memory.ts'
-import { events, failure, NO_EVENTS, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
+import {
+  events,
+  failure,
+  NO_EVENTS,
+  object,
+  status,
+  stringOf,
+  textPiece,
+  toolCall,
+  toolResult,
+  unknown,
+} from './json-fields.ts'
+import { usageByModel } from './model-usage.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
 const MODE = 'backend.gemini.approval_mode'
@@ -97,7 +109,7 @@ class GeminiMapping implements LineMapping {
 
   #say(delta: string): Mapped {
     this.#said.add(delta)
-    return events({ kind: 'TextOutput', text: delta })
+    return events(textPiece(delta))
   }
 
   #result(line: JsonObject): Mapped {
@@ -112,7 +124,15 @@ class GeminiMapping implements LineMapping {
       outputTokens: reported(stats.output_tokens),
       cost: null,
       ...(this.#model !== undefined && { model: this.#model }),
+      ...usageByModel(stats.models, 'run', tokensOf),
     } as const
     return { ...told, usage }
   }
 }
+
+const tokensOf = (model: JsonObject) => ({
+  inputTokens: reported(model.input_tokens),
+  cachedInputTokens: reported(model.cached),
+  outputTokens: reported(model.output_tokens),
+  nanoDollars: null,
+})

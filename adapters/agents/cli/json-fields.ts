@@ -1,4 +1,6 @@
+import { byteLength } from '../../../domain/calls/truncate.ts'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import { BOUNDS } from '../../../domain/external/bounds.ts'
 import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 
@@ -14,6 +16,16 @@ export const list = (value: unknown): readonly Json[] => (Array.isArray(value) ?
 export const NO_EVENTS: Mapped = {}
 
 export const events = (...all: AgentEventBody[]): Mapped => ({ events: all })
+
+/** A text that the agent reports as a whole. */
+export const wholeText = (text: Json | undefined): AgentEventBody => ({
+  kind: 'TextOutput',
+  text: stringOf(text),
+  continues: false,
+})
+
+/** A piece of a text that the agent streams. */
+export const textPiece = (text: string): AgentEventBody => ({ kind: 'TextOutput', text, continues: true })
 
 export const status = (message: string, data?: JsonObject): Mapped =>
   events({ kind: 'Status', message, ...(data !== undefined && { data }) })
@@ -34,7 +46,15 @@ export const toolCall = (id: Json | undefined, name: Json | undefined, input: Js
   data: { id: stringOf(id), name: stringOf(name), input: input ?? null },
 })
 
-export const toolResult = (id: Json | undefined, success: boolean, output: Json | undefined): AgentEventBody => ({
-  kind: 'ToolResult',
-  data: { id: stringOf(id), success, output: output ?? null },
-})
+/** `patch`: a unified diff of the files that the call changed. It is left out if the event would be too large with it. */
+export function toolResult(
+  id: Json | undefined,
+  success: boolean,
+  output: Json | undefined,
+  patch = '',
+): AgentEventBody {
+  const data = { id: stringOf(id), success, output: output ?? null }
+  const whole = { ...data, patch }
+  const fits = patch !== '' && byteLength(JSON.stringify(whole)) <= BOUNDS.data
+  return { kind: 'ToolResult', data: fits ? whole : data }
+}

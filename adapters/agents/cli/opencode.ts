@@ -6,7 +6,7 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import { ALL_RIGHTS } from '../../../domain/tree/rights.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
 import { SaidText } from './bounded-memory.ts'
-import { events, failure, object, status, stringOf, toolCall, toolResult, unknown } from './json-fields.ts'
+import { events, failure, object, status, stringOf, toolCall, toolResult, unknown, wholeText } from './json-fields.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 /**
@@ -110,7 +110,7 @@ class OpencodeMapping implements LineMapping {
         return status('step started')
       case 'text':
         this.#said.add(stringOf(part.text))
-        return events({ kind: 'TextOutput', text: stringOf(part.text) })
+        return events(wholeText(part.text))
       case 'reasoning':
         return events({ kind: 'Status', channel: 'thinking', text: stringOf(part.text) })
       case 'tool_use':
@@ -159,7 +159,8 @@ function tool(part: JsonObject): Mapped {
   const exit = object(state.metadata).exit
   const success = state.status === 'completed' && (exit === undefined || exit === null || exit === 0)
   const output = state.status === 'completed' ? state.output : state.error
-  return events(toolCall(part.callID, part.tool, state.input), toolResult(part.callID, success, output))
+  const { diff } = object(state.metadata)
+  return events(toolCall(part.callID, part.tool, state.input), toolResult(part.callID, success, output, stringOf(diff)))
 }
 
 /**

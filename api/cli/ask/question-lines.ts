@@ -72,32 +72,28 @@ interface Going {
   readonly missingTools: readonly string[]
   readonly missingProviders: readonly string[]
   readonly workersDrive: boolean
-  /** The session of another agent. Null or absent: not known. */
-  readonly sessionId?: string | null
+  /** The session of another agent can be continued. */
+  readonly continuable: boolean
 }
 
 /**
  * Whether the process that ran another agent was killed. No answer reaches that agent. The next process that owns the data
  * folder records the end, with an unknown outcome.
  */
-export const isAgentGone = ({
-  ungoverned,
-  interrupted,
-  error,
-}: Pick<Run, 'ungoverned' | 'interrupted' | 'error'>): boolean =>
+const isAgentGone = ({ ungoverned, interrupted, error }: Pick<Run, 'ungoverned' | 'interrupted' | 'error'>): boolean =>
   ungoverned && (interrupted === true || error?.code === 'UNKNOWN_OUTCOME')
 
 /** How to continue the work of another agent whose process is gone. */
-function continueSession(ctx: Context, { run, sessionId }: Pick<Going, 'run' | 'sessionId'>): string {
-  const resume = JSON.stringify({ selector: 'id', id: sessionId })
-  const words = [
-    ...['run', '--agent', run.backend ?? 'KIND'],
-    ...(run.workspace === null ? [] : ['--workspace', quoted(run.workspace)]),
-    ...(sessionId == null ? [] : ['--extension', quoted(`agent_api.session.resume.v1=${resume}`)]),
-  ]
-  const todo = sessionId == null ? 'the agent named no session, so start it again with' : 'continue its session with'
-  const end = hasEnded(run.status) ? '' : `; or only record the end with: ${ctx.command('cancel', run.runId)}`
-  return `the run was interrupted: the process that ran the agent is gone; ${todo} (add the options of this run): ${ctx.command(...words, '"TASK"')}${end}`
+function continueSession(ctx: Context, { run, continuable }: Pick<Going, 'run' | 'continuable'>): string {
+  const gone = 'the run was interrupted: the process that ran the agent is gone'
+  if (continuable) return `${gone}; continue its session with: ${ctx.command('continue', run.runId, '"TASK"')}`
+  if (!hasEnded(run.status)) {
+    const [end, look] = [ctx.command('cancel', run.runId), ctx.command('runs', 'show', run.runId)]
+    return `${gone}; record the end with: ${end}; then see how to go on with: ${look}`
+  }
+  const where = run.workspace === null ? [] : ['--workspace', quoted(run.workspace)]
+  const again = ctx.command('run', '--agent', run.backend ?? 'KIND', ...where, '"TASK"')
+  return `${gone}, and its session cannot be continued here; start it again with (add the options of this run): ${again}`
 }
 
 /** How a run without a driver can continue. */

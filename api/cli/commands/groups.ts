@@ -17,7 +17,7 @@ export const GROUPS: readonly Group[] = [
     name: 'run',
     purpose: 'start agents and steer them',
     commands: words(
-      'run resume fork cancel pause step input serve worker demo messages agents acp mcp release-calls call',
+      'run resume continue fork cancel pause step input serve worker demo messages agents acp mcp release-calls call',
     ),
   },
   {
@@ -67,7 +67,7 @@ export const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   },
   ...{ watch: ['tail'], follow: ['tail'], monitor: ['tail', 'numbers'], attach: ['tail', 'resume'] },
   ...{ start: ['run', 'serve'], new: ['run'], exec: ['run'], do: ['run'], spawn: ['run'] },
-  ...{ continue: ['resume'], retry: ['resume'], unpause: ['resume'], restart: ['resume'] },
+  ...{ retry: ['resume', 'continue'], unpause: ['resume'], restart: ['resume'] },
   ...{ stop: ['cancel', 'pause'], kill: ['cancel'], abort: ['cancel'], end: ['cancel'], rm: ['erase'] },
   ...{ delete: ['erase'], remove: ['erase'], forget: ['erase', 'memory forget'], clean: ['erase', 'retention sweep'] },
   ...{

@@ -106,6 +106,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(under('roles', 'list', 'show', 'check', 'schema'), async () => (await import('./rules/roles.ts')).rolesCommand),
   of(under('policy', 'check'), async () => (await import('./rules/policy.ts')).policyCommand),
   of(under('tools', 'list'), async () => (await import('./rules/tools.ts')).toolsCommand),
+  of(['continue'], async () => (await import('./run/continue.ts')).continueCommand),
   of(under('agents', 'list', 'check'), async () => (await import('./run/agents.ts')).agentsCommand),
   of(['acp'], async () => (await import('./run/acp.ts')).acpCommand),
   of(['mcp'], async () => (await import('./run/mcp.ts')).mcpCommand),

@@ -26,7 +26,7 @@ export interface Kit {
 /** Commands that drive a run, wait for events, or write from their beginning to their end. */
 const TALKS: ReadonlySet<string> = new Set(
   (
-    'run resume step input approve reject resolve fork serve worker demo tail consume acp mcp ' +
+    'run resume continue step input approve reject resolve fork serve worker demo tail consume acp mcp ' +
     'open call tree messages transcript completion man'
   ).split(' '),
 )

@@ -54,12 +54,21 @@ export class AgentLines {
     return this.#midLine ? this.#line('') : ''
   }
 
-  #event({ kind, channel, text: said = '', message, data }: Payload<'agent_events'>['events'][number]): string {
+  #event({
+    kind,
+    channel,
+    text: said = '',
+    continues,
+    message,
+    data,
+  }: Payload<'agent_events'>['events'][number]): string {
     const paint = this.#paint
     switch (kind) {
       case 'TextOutput': {
-        if (said !== '') this.#midLine = !said.endsWith('\n')
-        return safe(said)
+        if (said === '') return ''
+        const before = continues === false ? this.#line('') : ''
+        this.#midLine = !said.endsWith('\n')
+        return before + safe(said)
       }
       case 'ToolCall': {
         const { name, input } = (data ?? {}) as { name?: unknown; input?: unknown }

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts'
 import { notFound } from '../problem.ts'
 import { Id } from '../schemas.ts'
 import { agentViews } from './list-agents.ts'
-import { AgentKind, AgentList } from './schemas.ts'
+import { AgentKind, AgentList, EditsQuery, ReportedEdits } from './schemas.ts'
 
 /** Kinds of agents. */
 export const EXTERNAL_OPERATIONS = [
@@ -30,5 +30,17 @@ export const EXTERNAL_OPERATIONS = [
       if (found === undefined) throw notFound('agent', kind, 'GET /v1/agents (keepup agents list) lists the kinds')
       return found
     },
+  }),
+  operation({
+    name: 'listReportedEdits',
+    http: 'GET /v1/agents/{id}/edits',
+    right: 'bodies.read',
+    summary: 'The file edits that an agent other than keepup has reported, with their differences',
+    input: { params: z.object({ id: Id }), query: EditsQuery },
+    output: ReportedEdits,
+    answers: { 200: 'The newest 1,000 edits, in the order of the calls' },
+    run: async (s, { params: { id }, query: { event } }) =>
+      // The library that compares texts is only needed here.
+      (await import('./list-edits.ts')).listEdits(s, id, event),
   }),
 ] as const

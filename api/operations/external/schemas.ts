@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Digits } from '../schemas.ts'
 
 /** A kind of agent for runs. */
 export const AgentKind = z
@@ -18,3 +19,24 @@ export const AgentKind = z
 export type AgentKind = z.infer<typeof AgentKind>
 
 export const AgentList = z.strictObject({ agents: z.array(AgentKind).readonly() }).meta({ id: 'AgentKindList' })
+
+/** File edits that an external agent has reported. `revision`: of the event with the edit. */
+export const ReportedEdits = z
+  .strictObject({
+    agentId: z.string(),
+    edits: z.array(
+      z.strictObject({
+        revision: z.int(),
+        path: z.string().meta({ description: 'As the agent names it' }),
+        patch: z.string().nullable().meta({ description: 'A unified diff; null: the agent reports only the path' }),
+        success: z.boolean().nullable().meta({ description: 'null: the call has no result yet' }),
+      }),
+    ),
+    more: z.boolean().meta({ description: 'There are older edits' }),
+  })
+  .meta({ id: 'ReportedEdits' })
+export type ReportedEdits = z.infer<typeof ReportedEdits>
+
+export const EditsQuery = z.strictObject({
+  event: Digits.optional().meta({ type: 'integer', description: 'Up to this revision; absent: all' }),
+})

@@ -2,7 +2,7 @@ import { claimKey } from '../../../domain/agent/runtime/claim-idempotency-key.ts
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'
-import type { AgentRunRequest } from '../../../domain/ports/external.ts'
+import type { AgentRunRequest, StartedBy } from '../../../domain/ports/external.ts'
 import { mustNeedOneApprover } from '../approvals/approver-rules.ts'
 import { keyedRunId, madeBefore, untilShown } from '../runs/idempotency.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
@@ -31,7 +31,8 @@ export function agentRequest({ task, workspace, model, limits, env, extensions }
 
 /**
  * Starts an external agent's run in this process, or returns the run that the same Idempotency-Key started. `network`:
- * the request came over the network, so the lists in the settings apply. Rejects like `AgentGateway.run`, and with
+ * the request came over the network, so the lists in the settings apply. `continues`: the run whose session the request
+ * resumes. Rejects like `AgentGateway.run`, and with
  * `AGENT_NOT_ALLOWED` and `SPEC_REFUSED`.
  */
 export async function startAgent(
@@ -39,6 +40,7 @@ export async function startAgent(
   asked: StartAgent,
   options: RequestOptions,
   network: boolean,
+  continues?: StartedBy['continues'],
 ): Promise<StartedRun> {
   const { key } = options
   const agents = externalAgents(s)
@@ -49,7 +51,10 @@ export async function startAgent(
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   // The environment's values may be secrets, so nothing stored may derive from them.
   const { by, drive: _, env = {}, ...rest } = asked
-  const what = { ...rest, envNames: Object.keys(env).sort() }
+  const what = {
+    ...{ ...rest, envNames: Object.keys(env).sort() },
+    ...(continues !== undefined && { continues: continues.agentId }),
+  }
   const commandId = key === undefined ? `${runId}.start` : keyedCommand(s.log.logId, key, what)
   const start = async (): Promise<boolean> => {
     if (key !== undefined && (await madeBefore(s, runId, key, what))) return false
@@ -64,6 +69,7 @@ export async function startAgent(
       ...{ by: actorOf('user', by, options), agentId: runId, commandId },
       ...(budget !== undefined && { budget }),
       ...(sandboxed !== undefined && { sandboxed }),
+      ...(continues !== undefined && { continues }),
     }
     return begun(agents.run(asked.agent, request, started))
   }

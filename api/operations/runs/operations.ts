@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { continueAgent } from '../external/continue-agent.ts'
 import { CommandHeaders, StartHeaders } from '../headers.ts'
 import { runTreeAt } from '../history/tree-at.ts'
 import { TreeAt, TreeAtQuery } from '../history/tree-at-schemas.ts'
@@ -110,6 +111,23 @@ export const RUN_OPERATIONS = [
       drives: true,
     },
     run: (s, { params, body }, { options }) => sendInput(s, params.id, body, options),
+  }),
+  operation({
+    name: 'continueRun',
+    http: 'POST /v1/runs/{id}/continue',
+    right: 'runs.start',
+    summary: 'Start a run that continues the session of an ended run of another agent with a further task',
+    description:
+      'The new run has the agent, the folder, the model, the limits and the extensions of the former one. Its cost is its own.',
+    input: { params, headers: StartHeaders, body: schema.ContinueRun },
+    output: schema.Started,
+    answers: { 201: 'Recorded', 200: 'An earlier request with the same key has already started it' },
+    revision: ({ revision }) => revision,
+    location: ({ runId }) => `/v1/runs/${runId}`,
+    run: async (s, { params, body }, { options, overNetwork }) => {
+      const started = await continueAgent(s, params.id, body, options, overNetwork)
+      return new WithStatus(started.created ? 201 : 200, started)
+    },
   }),
   operation({
     ...command,

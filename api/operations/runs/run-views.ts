@@ -3,6 +3,7 @@ import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import type { MissingParts } from '../../../domain/agent/runtime/missing-parts.ts'
 import { isOfProgram } from '../../../domain/external/hosted/state.ts'
 import { newestTexts } from '../../../projections/index.ts'
+import { isContinuable } from '../external/continue-agent.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { Problem } from '../problem.ts'
@@ -75,7 +76,7 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const texts = seesTexts(options)
   const { position, value } = await s.read.run(runId)
   if (!value) throw await unread(s, runId)
-  const { tree, cancelling, asked, restoring } = value
+  const { tree, cancelling, asked, restoring, sessionId, continuedBy } = value
   const asks = await s.read.asks({ runId })
   const parked = await s.read.parked(runId)
   const losses = await acceptedLosses(s, [runId, ...tree.map(({ agentId }) => agentId)])
@@ -88,7 +89,8 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const run = texts ? whole : withoutTexts(whole)
   return {
     ...{ position, run, tree: texts ? tree : agentsWithoutTexts(tree), asks: texts ? asks.value : [], parked },
-    ...{ acceptedLosses: losses, reuse, workersDrive, restoring },
+    ...{ acceptedLosses: losses, reuse, workersDrive, restoring, continuedBy },
+    continuable: isContinuable(s, { ...value.run, sessionId }),
     ...{ missingTools: missing.tools, missingProviders: missing.models },
   }
 }

@@ -98,6 +98,9 @@ export const Run = z
     own: Bill,
     total: Bill,
     source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
+    continues: z.string().nullable().meta({
+      description: 'The ended run whose session this run of another agent continues; null: none',
+    }),
     incomplete: z.boolean().meta({ description: 'Something could not be read; the figures may be too low' }),
     shortened: z
       .boolean()
@@ -206,6 +209,10 @@ export const RunDetail = z
       .meta({
         description: 'A restore of files that has not ended: it is at work, or its process was lost; null: none',
       }),
+    continuable: z.boolean().meta({
+      description: 'It is an ended run of another agent, and its session can be continued here with a further prompt',
+    }),
+    continuedBy: z.array(z.string()).readonly().meta({ description: 'The runs that continue its session' }),
     workersDrive: z.boolean().meta({
       description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
     }),
@@ -243,6 +250,17 @@ export const InputBody = z
     by: By.optional(),
   })
   .meta({ id: 'Input' })
+export const ContinueRun = z
+  .strictObject({
+    task: z.string().trim().min(1),
+    env: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'Variables for the agent: the values of the former run are not recorded.' }),
+    by: By.optional(),
+  })
+  .meta({ id: 'ContinueRun' })
+export type ContinueRun = z.infer<typeof ContinueRun>
 export const CancelBody = z
   .strictObject({ reason: z.string().min(1).optional(), deadlineMs: Milliseconds.optional(), by: By.optional() })
   .meta({ id: 'Cancel' })

@@ -126,7 +126,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             tree: agentRows(shown.tree, shown.waiting),
             cancelling: shown.cancelling,
             asked: shown.driveRequested,
-            restoring: shown.restoring,
+            ...{ restoring: shown.restoring, sessionId: shown.sessionId, continuedBy: shown.continuedBy },
           },
       ),
     tree: (runId) => ask((db) => showTree(db, runId), treeRow),

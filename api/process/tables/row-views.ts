@@ -110,6 +110,7 @@ export function runRow(run: RunSummary, root: AgentTreeNode | null): RunRow {
     own: root === null ? bill : billOf(root.own, root.ownCalls),
     total: bill,
     source: run.forked_from === null ? null : { agentId: run.forked_from, step: run.forked_step ?? 0 },
+    continues: run.continues,
     incomplete: run.incomplete > 0,
     tags: run.tags,
   }

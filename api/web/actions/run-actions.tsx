@@ -7,12 +7,13 @@ import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { saveBlob } from '../parts/save.ts'
 import type { Detail } from '../run/run-model.ts'
 import { busy, run } from './command.ts'
+import { ContinueForm } from './continue-form.tsx'
 import { ForkForm } from './fork-form.tsx'
 import { InputForm } from './input-form.tsx'
 import { RestoreForm } from './restore-form.tsx'
 
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
-type Form = 'input' | 'fork' | 'restore' | 'cancel' | 'hold' | null
+type Form = 'input' | 'continue' | 'fork' | 'restore' | 'cancel' | 'hold' | null
 
 interface RunActionsProps {
   readonly detail: Detail
@@ -78,6 +79,7 @@ export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsPro
         )}
         {commands && openButton('input', 'Say (i)')}
         {!ungoverned && openButton('fork', 'Fork (f)')}
+        {canRunAgain && detail.continuable && openButton('continue', 'Continue')}
         {canRunAgain && (
           <a class="button" href={`/start?from=${encodeURIComponent(runId)}`}>
             Run again
@@ -91,6 +93,7 @@ export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsPro
         {!over && openButton('cancel', 'Cancel')}
       </fieldset>
       {form === 'input' && <InputForm runId={runId} onDone={close} />}
+      {form === 'continue' && <ContinueForm runId={runId} onDone={close} />}
       {form === 'fork' && <ForkForm runId={runId} onDone={close} />}
       {form === 'restore' && <RestoreForm runId={runId} at={step} onDone={close} />}
       {form === 'hold' && <SetHold of={runId} onClose={close} />}

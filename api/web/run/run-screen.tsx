@@ -146,13 +146,26 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
         <bdi>{shown([run.role, run.model].filter(Boolean).join(' · '))}</bdi>
       </span>
       <span class="figures">
-        {dollars(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
+        <a href={`/numbers?run=${runId}`} title="Numbers of this run">
+          {dollars(run.total.nanoDollars)}
+        </a>{' '}
+        · turn {run.turn} · step {run.step}
       </span>
       {source !== null && (
         <a class="badge" href={`/runs/${source.agentId}`}>
           fork at step {source.step}
         </a>
       )}
+      {run.continues !== null && (
+        <a class="badge" href={`/runs/${run.continues}`}>
+          continues {short(run.continues)}
+        </a>
+      )}
+      {detail.continuedBy.map((id) => (
+        <a key={id} class="badge" href={`/runs/${id}`}>
+          continued by {short(id)}
+        </a>
+      ))}
       {run.ungoverned && <span class="badge">ungoverned</span>}
       {run.incomplete && <span class="badge">incomplete</span>}
       {run.shortened && <span class="badge">shortened log</span>}

@@ -129,6 +129,7 @@ export class AgentGateway {
       request: { ...recorded(request, by, this.#options.hiding), ...terms(by) },
       capabilities: [...backend.capabilities].sort(),
       ...(by.parent !== undefined && { parent: by.parent }),
+      ...(by.continues !== undefined && { continues: by.continues }),
     } as const
     try {
       return await this.#options.log.begin(start, by, await versionBefore(files), confinement)

@@ -18,6 +18,12 @@ export interface RecorderOptions {
   onFailure(error: unknown): void
 }
 
+interface ChannelTexts {
+  readonly filter: TextsFilter
+  /** Whether the first text that the filter holds back continues the one before it. Undefined: unknown. */
+  continues: boolean | undefined
+}
+
 /** Longer names from a backend are not recorded: a cut name would identify something else. */
 const NAME_CHARACTERS = 256
 /** The number of channels with detection of secrets that span several texts. */
@@ -40,7 +46,7 @@ export class Recorder {
   #failure: { readonly error: unknown } | null = null
   #timer = false
   /** By channel, least recently used first. Only the last filter holds text back. */
-  readonly #filters = new Map<string | undefined, TextsFilter>()
+  readonly #channels = new Map<string | undefined, ChannelTexts>()
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -141,39 +147,50 @@ export class Recorder {
   #hide(event: AgentEventBody): AgentEventBody[] {
     const { hiding } = this.#options
     if (hiding === null) return [event]
-    const { kind, channel, text, ...rest } = event
+    const { kind, channel, text, continues, ...rest } = event
     if (kind !== 'TextOutput' || text === undefined)
       return [...this.#heldTexts(), { kind, ...this.#hideValue(asJson(event)) }]
-    const filter = this.#filterOf(hiding, channel)
-    const ready = [...this.#heldTexts(filter), ...this.#textEvents(channel, filter.push(text))]
-    const own = ready.pop()!
+    const texts = this.#textsOf(hiding, channel)
+    const [own, ...held] = texts.filter.push(text).toReversed()
+    const ready = [...this.#heldTexts(texts), ...this.#textEvents(channel, held.toReversed(), texts.continues)]
+    const shown = { ...this.#textEvents(channel, [own!])[0]!, ...(continues !== undefined && { continues }) }
+    // The filter does not say whether it holds the end of the text before, so the beginning of this text is unknown.
+    if (own !== '') texts.continues = true
+    else if (held.length > 0 || continues === true) texts.continues = continues
+    else texts.continues = undefined
     const more = rest.data !== undefined || rest.message !== undefined
-    if (more) return [...ready, { ...own, ...this.#hideValue(rest as JsonObject) }]
-    return own.text === '' ? ready : [...ready, own]
+    if (more) return [...ready, { ...shown, ...this.#hideValue(rest as JsonObject) }]
+    return own === '' ? ready : [...ready, shown]
   }
 
-  #filterOf(hiding: Hiding, channel: string | undefined): TextsFilter {
-    const filter = this.#filters.get(channel) ?? hiding.texts()
-    this.#filters.delete(channel)
-    this.#filters.set(channel, filter)
-    for (const oldest of this.#filters.size > CHANNELS ? this.#filters.keys().take(1) : []) this.#filters.delete(oldest)
-    return filter
+  #textsOf(hiding: Hiding, channel: string | undefined): ChannelTexts {
+    const texts = this.#channels.get(channel) ?? { filter: hiding.texts(), continues: undefined }
+    this.#channels.delete(channel)
+    this.#channels.set(channel, texts)
+    for (const oldest of this.#channels.size > CHANNELS ? this.#channels.keys().take(1) : [])
+      this.#channels.delete(oldest)
+    return texts
   }
 
-  /** The texts that the filters hold back, without those of one filter. */
-  #heldTexts(except?: TextsFilter): AgentEventBody[] {
-    const others = [...this.#filters].filter(([, filter]) => filter !== except)
-    return others.flatMap(([channel, filter]) => this.#textEvents(channel, filter.end()))
+  /** The texts that the filters hold back, without those of one channel. */
+  #heldTexts(except?: ChannelTexts): AgentEventBody[] {
+    const others = [...this.#channels].filter(([, texts]) => texts !== except)
+    return others.flatMap(([channel, { filter, continues }]) => this.#textEvents(channel, filter.end(), continues))
   }
 
-  #textEvents(channel: string | undefined, texts: readonly string[]): AgentEventBody[] {
-    if (channel === undefined) return texts.map((text) => ({ kind: 'TextOutput', text }))
-    const hidden = this.#hideValue(channel)
-    return texts.map((text) => ({ kind: 'TextOutput', channel: hidden, text }))
+  /** `continues`: of the first text. */
+  #textEvents(channel: string | undefined, texts: readonly string[], continues?: boolean): AgentEventBody[] {
+    const common = { kind: 'TextOutput', ...(channel !== undefined && { channel: this.#hideValue(channel) }) } as const
+    return texts.map((text, n) => ({ ...common, text, ...(n === 0 && continues !== undefined && { continues }) }))
   }
 
-  #hideUsage({ model, ...usage }: ReportedUsage): ReportedUsage {
-    return isName(model) ? { ...usage, model: this.#hideValue(model) } : usage
+  #hideUsage({ model, models, ...usage }: ReportedUsage): ReportedUsage {
+    const each = models?.each.filter((one) => isName(one.model))
+    return {
+      ...usage,
+      ...(isName(model) && { model: this.#hideValue(model) }),
+      ...(models !== undefined && each?.length === models.each.length && { models: this.#hideValue(models) }),
+    }
   }
 
   #hideValue<T extends Json>(value: T): T {

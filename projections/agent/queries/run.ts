@@ -39,6 +39,10 @@ export interface RunShown extends RunSummary {
   readonly restoring: Pick<Row<'restores'>, 'step' | 'tree' | 'replaces'> | null
   /** The start asked for any available driver. */
   readonly driveRequested: boolean
+  /** The root agent's session, if it is an external agent; null: not known. */
+  readonly sessionId: string | null
+  /** The runs that continue the session of this run, oldest first. */
+  readonly continuedBy: readonly string[]
 }
 
 /** A run with the tree of its agents, or null. */
@@ -57,7 +61,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   const tree = await agentTree(db, runId)
   const root = await db
     .selectFrom('agents')
-    .select(['cancel_requested_at', 'drive_requested'])
+    .select(['cancel_requested_at', 'drive_requested', 'session_id'])
     .where('id', '=', runId)
     .executeTakeFirst()
   const cancelling = root !== undefined && root.cancel_requested_at !== null
@@ -69,8 +73,13 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
     .where('outcome', 'is', null)
     .orderBy('revision', 'desc')
     .executeTakeFirst()
-  const driveRequested = root?.drive_requested === 1
-  return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested, restoring: restoring ?? null }
+  const later = await db.selectFrom('runs').select('id').where('continues', '=', runId).orderBy('started').execute()
+  return {
+    ...{ ...summary!, tree, gates, standing_approvals, cancelling, restoring: restoring ?? null },
+    driveRequested: root?.drive_requested === 1,
+    sessionId: root?.session_id ?? null,
+    continuedBy: later.map(({ id }) => id),
+  }
 }
 
 /** The agents of a run, children under their parents; empty for an unknown run. */

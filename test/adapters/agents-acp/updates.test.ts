@@ -65,3 +65,39 @@ test('usage is what the agent tells, and null where it tells none', () => {
     cost,
   })
 })
+
+test('a chunk continues the text before it, but for the first chunk of another message', () => {
+  const mapping = new UpdateMapping()
+  const said = (text: string, messageId?: string) =>
+    mapping
+      .map({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...(messageId && { messageId }) })
+      .map(({ continues }) => continues)
+  expect([said('a'), said('b')].flat()).toEqual([true, true])
+  expect([said('a', 'm1'), said('b', 'm1'), said('c', 'm2')].flat()).toEqual([false, true, false])
+})
+
+test('the differences of a call become the patch of its result, also if only its beginning reports them', () => {
+  const mapping = new UpdateMapping()
+  const diff = { type: 'diff', path: '/w/a', oldText: 'one\ntwo\n', newText: 'one\n2\n' } as const
+  const [, events] = told(
+    mapping,
+    {
+      sessionUpdate: 'tool_call',
+      toolCallId: 't',
+      title: 'edit',
+      status: 'pending',
+      rawInput: { file: 'a' },
+      content: [diff],
+    },
+    { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
+  )
+  expect(events![1]![1]).toEqual({
+    ...{ id: 't', success: true, output: '' },
+    patch: '--- /w/a\n+++ /w/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n',
+  })
+  const huge = { ...diff, newText: 'x'.repeat(500_000) }
+  const [long] = told(mapping, {
+    ...{ sessionUpdate: 'tool_call', toolCallId: 'u', title: 'edit', status: 'completed', content: [huge] },
+  } as SessionUpdate)
+  expect(long![1]![1]).not.toHaveProperty('patch')
+})

@@ -86,6 +86,88 @@ describe('usage, as each program counts it', () => {
   })
 })
 
+describe('usage by model', () => {
+  const figures = (input: number, cost: number) => ({
+    ...{ inputTokens: input, cacheReadInputTokens: 2, cacheCreationInputTokens: 3, outputTokens: 4, costUSD: cost },
+  })
+  const each = (model: string, input: number, nanoDollars: number) => ({
+    ...{ model, inputTokens: input + 5, cachedInputTokens: 2, outputTokens: 4, nanoDollars },
+  })
+
+  it('claude: of this run where the program reports it, else of the session', () => {
+    const line = { type: 'result', subtype: 'success', is_error: false, modelUsage: { a: figures(10, 0.5) } }
+    expect(mapped(claudeCode, [line]).usage[0]!.models).toEqual({ scope: 'session', each: [each('a', 10, 5e8)] })
+    const run = { a: figures(1, 0.25), b: figures(2, 0) }
+    expect(mapped(claudeCode, [{ ...line, model_usage_since_last_result: run }]).usage[0]!.models).toEqual({
+      scope: 'run',
+      each: [each('a', 1, 2.5e8), each('b', 2, 0)],
+    })
+  })
+
+  it('gemini: tokens of each model', () => {
+    const stats = { models: { pro: { input_tokens: 5, output_tokens: 6, cached: 1 } } }
+    expect(mapped(gemini, [{ type: 'result', status: 'success', stats }]).usage[0]!.models).toEqual({
+      scope: 'run',
+      each: [{ model: 'pro', inputTokens: 5, cachedInputTokens: 1, outputTokens: 6, nanoDollars: null }],
+    })
+  })
+
+  it('names that are none, and too many models, are left out', () => {
+    const models = (usage: object) => mapped(claudeCode, [{ type: 'result', modelUsage: usage }]).usage[0]!.models
+    expect(models({ '': figures(1, 1) })).toBeUndefined()
+    expect(models(Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`m${n}`, figures(1, 1)])))).toBeUndefined()
+    expect(models([])).toBeUndefined()
+  })
+})
+
+describe('file edits', () => {
+  const resultOf = (agent: CliAgent, line: object) =>
+    mapped(agent, [line]).events.find(({ kind }) => kind === 'ToolResult')?.data as { patch?: string }
+  const patch = '--- /w/a\n+++ /w/a\n@@ -7,2 +7,2 @@\n one\n-two\n+2\n'
+
+  it('claude: the hunks that the tool reports', () => {
+    const hunk = { oldStart: 7, oldLines: 2, newStart: 7, newLines: 2, lines: [' one', '-two', '+2'] }
+    const line = {
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'done' }] },
+      tool_use_result: { filePath: '/w/a', structuredPatch: [hunk] },
+    }
+    expect(resultOf(claudeCode, line).patch).toBe(patch)
+    const two = { ...line, message: { content: [...line.message.content, ...line.message.content] } }
+    expect(resultOf(claudeCode, two)).not.toHaveProperty('patch')
+  })
+
+  it('opencode: the difference in the metadata, unless the event would be too large', () => {
+    const line = (diff: string) => ({
+      type: 'tool_use',
+      part: { tool: 'edit', callID: 'c', state: { status: 'completed', input: {}, output: 'ok', metadata: { diff } } },
+    })
+    expect(resultOf(opencode, line(patch)).patch).toBe(patch)
+    expect(resultOf(opencode, line('x'.repeat(70_000)))).toEqual({ id: 'c', success: true, output: 'ok' })
+  })
+
+  it('codex: the changed paths are a call with its result', () => {
+    const changes = [
+      { path: 'a', kind: 'add' },
+      { path: 'b', kind: { type: 'update' }, diff: '@@' },
+    ]
+    const item = { id: 'i', type: 'file_change', changes, status: 'completed' }
+    const { events } = mapped(codex, [{ type: 'item.completed', item }])
+    expect(events.map(({ data }) => data)).toEqual([
+      {
+        ...{ id: 'i', name: 'apply_patch' },
+        input: {
+          changes: [
+            { path: 'a', kind: 'add' },
+            { path: 'b', kind: 'update', diff: '@@' },
+          ],
+        },
+      },
+      { id: 'i', success: true, output: 'completed' },
+    ])
+  })
+})
+
 describe('tools', () => {
   const results = (agent: CliAgent, lines: readonly string[]) =>
     mapped(agent, lines).events.flatMap(({ kind, data }) => (kind.startsWith('Tool') ? [data] : []))

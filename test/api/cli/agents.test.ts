@@ -56,6 +56,19 @@ test('run --agent shows what the agent says as it comes, and its result on stdou
   expect(events.out).toMatch(/external_ended .*exited, exit 0, All done/)
 })
 
+test('continue goes on with the session of an ended run, and shows which run it continues', async () => {
+  const { keepup } = played([INIT, SAYS, ENDS])
+  const first = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, 'do it')
+  const [, id] = /^run (\w+)$/m.exec(first.err)!
+  const { code, out, err } = await keepup('continue', id!, 'and test it')
+  expect([code, out]).toEqual([0, 'All done\n'])
+  const [, next] = /^run (\w+)$/m.exec(err)!
+  expect((await keepup('runs', 'show', next!)).out).toMatch(new RegExp(`continues +${id}`))
+  expect((await keepup('runs', 'show', id!)).out).toMatch(new RegExp(`continued by +${next}`))
+  const refused = await keepup('continue', 'no-such-run', 'go on')
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('no-such-run')])
+})
+
 test('an agent that could change nothing is refused before it starts, with the option to add', async () => {
   const { keepup } = played([INIT, SAYS, ENDS])
   for (const [kind, option] of [

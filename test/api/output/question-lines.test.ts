@@ -12,24 +12,19 @@ const MISSING = { missingTools: [], missingProviders: [] }
 const lines = (run: object, more: object = {}) =>
   nextLines(ctx as never, { run: { ...RUN, ...run }, asks: [ask], ...MISSING, workersDrive: false, ...more } as never)
 
-it('a killed run of another agent is interrupted, and the command that continues its session is named', () => {
-  const [line, ...more] = lines({}, { sessionId: 's-1' })
+it('a killed run of another agent is interrupted, and its end is recorded first', () => {
+  const [line, ...more] = lines({})
   expect(more).toEqual([])
-  expect(line).toContain('the run was interrupted: the process that ran the agent is gone')
-  expect(line).toContain(
-    `keepup run --agent claude --workspace '/a b' --extension 'agent_api.session.resume.v1={"selector":"id","id":"s-1"}' "TASK"`,
-  )
-  expect(line).toContain('keepup cancel r1')
-  expect(lines({ workspace: null })[0]).toContain(
-    'start it again with (add the options of this run): keepup run --agent claude "TASK"',
-  )
+  expect(line).toContain('the run was interrupted: the process that ran the agent is gone; record the end with')
+  expect(line).toMatch(/keepup cancel r1; then .* keepup runs show r1$/)
 })
 
-it('a killed run whose end was recorded since still names that command', () => {
+it('a killed run whose end was recorded names the command that continues its session, or starts it again', () => {
   const ended = { status: 'failed', interrupted: false, error: { code: 'UNKNOWN_OUTCOME', message: 'it was killed' } }
-  const [line] = lines(ended, { sessionId: 's-1' })
-  expect(line).toMatch(/was interrupted.*continue its session with.*"id":"s-1".* "TASK"$/)
-  expect(lines({ ...ended, error: { code: 'EXITED', message: '1' } })).toEqual([])
+  expect(lines(ended, { continuable: true })[0]).toMatch(/continue its session with: keepup continue r1 "TASK"$/)
+  expect(lines(ended, { continuable: false })[0]).toMatch(/: keepup run --agent claude --workspace '\/a b' "TASK"$/)
+  expect(lines({ ...ended, workspace: null })[0]).toMatch(/: keepup run --agent claude "TASK"$/)
+  expect(lines({ ...ended, error: { code: 'EXITED', message: '1' } }, { continuable: true })).toEqual([])
 })
 
 it.each([

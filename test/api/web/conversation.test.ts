@@ -143,6 +143,15 @@ describe('the events of an external agent', () => {
     ])
   })
 
+  it('follow what the agent says: pieces are one text, and each whole message is a paragraph', () => {
+    const piece = (said: string) => ({ ...text(said), continues: true })
+    const whole = (said: string) => ({ ...text(said), continues: false })
+    const joined = (...events: { text: string }[]) => joinedTexts(events).map((event) => event.text)
+    expect(joined(piece('Call `f`'), piece('Then'), piece('*all*'))).toEqual(['Call `f`Then*all*'])
+    expect(joined(whole('I look'), whole('and go on'), whole('Done.'))).toEqual(['I look\n\nand go on\n\nDone.'])
+    expect(joined(whole('I lo'), piece('ok.'), whole('Done'))).toEqual(['I look.\n\nDone'])
+  })
+
   it('are not joined over another event or channel', () => {
     const events = [text('a'), { kind: 'ToolCall' }, text('b'), text('c', 'thinking'), text('d', 'thinking')]
     expect(joinedTexts(events)).toEqual([text('a'), { kind: 'ToolCall' }, text('b'), text('cd', 'thinking')])

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Figure } from '../figure.ts'
 import { asJson, asTable } from '../table.ts'
 import { blame } from './blame.ts'
+import { blameOverHttp } from './blame-http.ts'
 import { envelopes } from './envelopes.ts'
 import { inTurn, wholeGateway } from './gateway.ts'
 import { grow } from './history.ts'
@@ -33,5 +34,6 @@ for (const history of values.quick ? [100, 10_000] : [100, 100_000]) {
   })
 }
 for (const edits of values.quick ? [0, 300] : [0, 3_000]) figures.push(await blame(edits, rounds))
+for (const edits of values.quick ? [0, 300] : [0, 3_000]) figures.push(await blameOverHttp(edits, rounds))
 figures.push(...(await inTurn(values.quick ? 300 : 1_000)))
 process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))

@@ -111,6 +111,38 @@ export function externalContract(kit: TablesKit): void {
       })
     })
 
+    it('is on the bill with each model that it used', async () => {
+      const { gateway, puppet, tables, open, lineage } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'go' }, { by: ANN })
+      const of = (model: string, inputTokens: number, nanoDollars: number | null) => ({
+        ...{ model, inputTokens, cachedInputTokens: 1, outputTokens: 2, nanoDollars },
+      })
+      await puppet.emit({
+        usage: { ...USAGE, models: { scope: 'run', each: [of('large', 10, 7), of('small', 5, null)] } },
+      })
+      puppet.exit()
+      await run.completion
+      await open()
+      const byModel = await usageBy(tables.db, 'model', [run.agentId])
+      expect(byModel.get('large')).toMatchObject({
+        calls: 1,
+        input: 9,
+        cacheRead: 1,
+        output: 2,
+        nanoDollars: 7,
+        unpriced: 0,
+      })
+      expect(byModel.get('small')).toMatchObject({
+        calls: 1,
+        input: 4,
+        cacheRead: 1,
+        output: 2,
+        nanoDollars: 0,
+        unpriced: 1,
+      })
+      expect(await lineage()).toMatchObject({ usage_output_tokens: 4, unpriced_calls: 1 })
+    })
+
     it('has the same rows after a rebuild, with its bodies erased or not', async () => {
       const { ports, gateway, puppet, tables, open } = await told(kit)
       const run = await gateway.run('fake', { prompt: 'a private word' }, { by: ANN })

@@ -34,6 +34,24 @@ describe('the texts of a running agent', () => {
     puppet.exit()
   })
 
+  it('a held end of a text continues it, and a whole text stays one of its own', async () => {
+    const { puppet, run } = await running()
+    const whole = (text: string) => ({ kind: 'TextOutput', text, continues: false }) as const
+    await puppet.emit({ events: [whole('Say correct-'), whole('Done.')] })
+    await puppet.emit({ events: [whole('correct-'), { kind: 'Status', message: 'done' }] })
+    puppet.exit()
+    const told: unknown[] = []
+    for await (const { text, continues } of run.events) told.push([text, continues])
+    expect(told).toEqual([
+      ['Say ', false],
+      ['correct-', true],
+      ['Done.', false],
+      // The filter may hold an end of the text before, so that nobody knows where this text begins.
+      ['correct-', undefined],
+      [undefined, undefined],
+    ])
+  })
+
   it('a text of 65,536 bytes is one event', async () => {
     const { puppet, run } = await running()
     await puppet.text('x'.repeat(65_536))

@@ -170,7 +170,7 @@ test('secrets are hidden in all that is recorded, also parted between two pieces
   for await (const { agentKind: _, ...event } of run.events) told.push(event)
   expect(told).toEqual([
     { kind: 'TextOutput', text: 'one ' },
-    { kind: 'TextOutput', text: hidden },
+    { kind: 'TextOutput', text: hidden, continues: true },
     { kind: 'TextOutput', text: ' two' },
     { kind: 'TextOutput', text: ' three' },
     { kind: 'ToolCall', message: `a ${hidden}`, data: { [hidden]: [hidden] } },

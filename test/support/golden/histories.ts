@@ -5,7 +5,7 @@ import { RecordingLog } from './recording.ts'
 import { contexts, tasks } from './tales-contexts.ts'
 import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
-import { external, hosted, reported } from './tales-external.ts'
+import { continued, external, hosted, reported } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
@@ -37,6 +37,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     budgets,
     coder,
     contexts,
+    continued,
     delegations,
     documents,
     doubts,

@@ -34,7 +34,9 @@ const OF_SPECS = ['secrets.[].host', 'secrets.[].command', 'tools.[].sendsTo', '
  */
 const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': OF_SPECS.map((member) => `spec.${member}`),
-  'external_started@1': [...OF_SPECS.map((member) => `tools.spec.${member}`), 'hosting'],
+  'external_started@1': [...OF_SPECS.map((member) => `tools.spec.${member}`), 'hosting', 'continues'],
+  'agent_events@1': ['events.[].continues'],
+  'external.usage_reported@1': ['models'],
   'tool_call_requested@1': ['calls.[0].secrets.[].to'],
   'model_call_end@1': ['calls.[].secrets.[].to'],
   'approval_requested@1': ['approvers'],
@@ -89,7 +91,8 @@ export function shapes(): Record<string, string> {
 }
 
 /** The shapes of external runs' events. */
-export const externalShapes = (): Record<string, string> => shapesOf(external.externalBodies, external.externalVersions)
+export const externalShapes = (): Record<string, string> =>
+  shapesOf(external.externalBodies, external.externalVersions, 'external')
 
 const inVersion1 = (kind: string, types: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(
@@ -114,9 +117,16 @@ export function otherShapes(): Record<string, string> {
   }
 }
 
-function shapesOf<T extends string>(types: Readonly<Record<T, z.ZodType>>, versions: Readonly<Record<T, number>>) {
+/** `kind`: of a type that has the name of a type of agents. */
+function shapesOf<T extends string>(
+  types: Readonly<Record<T, z.ZodType>>,
+  versions: Readonly<Record<T, number>>,
+  kind = 'agent',
+) {
   const names = (Object.keys(types) as T[]).sort().map((type) => [`${type}@${versions[type]}`, types[type]] as const)
-  return Object.fromEntries(names.map(([name, type]) => [name, shapeOf(type, GAINED[name])]))
+  return Object.fromEntries(
+    names.map(([name, type]) => [name, shapeOf(type, GAINED[`${kind}.${name}`] ?? GAINED[name])]),
+  )
 }
 
 function shapeOf(type: z.ZodType, gained: readonly string[] = []): string {

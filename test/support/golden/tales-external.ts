@@ -2,7 +2,7 @@ import { Policy } from '../../../domain/calls/policy-schema.ts'
 import type { ExternalFact } from '../../../domain/external/commands.ts'
 import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
-import { nextAskId } from '../../../domain/external/state.ts'
+import { nextAskId, usedInSession } from '../../../domain/external/state.ts'
 import type { Clock } from '../../../domain/ports/index.ts'
 import { chat, otlpSpan, stored, TRACE, tool } from '../external/otlp-spans.ts'
 import { seededRandom } from '../harness.ts'
@@ -153,5 +153,61 @@ export async function hosted(): Promise<RecordingLog> {
   await run.append([{ kind: 'transcript_deleted', subpath: 'sub' }])
   const exit = { code: 0, signal: null }
   await run.append([{ kind: 'end', outcome: { outcome: 'exited', exit, success: true, finalText: 'Done.' } }])
+  return log
+}
+
+/** A run with streamed and whole texts and two models, and a run that continues its session. */
+export async function continued(): Promise<RecordingLog> {
+  const log = new RecordingLog()
+  let now = START
+  const clock: Clock = { now: () => now++, sleep: () => new Promise(() => undefined) }
+  const ports = { log, blobs: log.blobs, clock, random: seededRandom('continued'), build: 'test' }
+  const runs = new StreamExternalLog(ports)
+  const end: ExternalFact = {
+    kind: 'end',
+    outcome: { outcome: 'exited', exit: { code: 0, signal: null }, success: true, finalText: 'Done.' },
+  }
+  const first = await runs.begin(
+    { kind: 'start', backend: 'claude_code', request: { prompt: 'mend it' }, capabilities },
+    { by: ANN, agentId: 'first', commandId: 'k1' },
+  )
+  const text = (said: string, continues: boolean) => ({ kind: 'TextOutput', text: said, continues }) as const
+  const { scope: _, ...tokens } = USAGE
+  const { model, ...counts } = tokens
+  await first.append([
+    { kind: 'session', sessionId: 's1' },
+    { kind: 'batch', first: 0, events: [text('I look.', false), text('I m', false), text('end.', true)] },
+    {
+      kind: 'usage',
+      usage: {
+        ...{ scope: 'run', ...counts, cost: { nanoDollars: 6_000, scope: 'session' }, model },
+        models: {
+          scope: 'session',
+          each: [
+            { ...counts, model, nanoDollars: 5_000 },
+            { ...counts, model: 'small', cachedInputTokens: null, nanoDollars: null },
+          ],
+        },
+      },
+    },
+    end,
+  ])
+  const second = await runs.begin(
+    {
+      ...{ kind: 'start', backend: 'claude_code', capabilities },
+      request: {
+        prompt: 'go on',
+        extensions: { 'agent_api.session.resume.v1': { selector: 'id', id: 's1' } },
+      },
+      continues: { agentId: 'first', used: usedInSession(first.state) },
+    },
+    { by: ANN, agentId: 'second', commandId: 'k2' },
+  )
+  const cost = { nanoDollars: 9_000, scope: 'session' } as const
+  await second.append([
+    { kind: 'session', sessionId: 's1' },
+    { kind: 'usage', usage: { scope: 'run', ...counts, cost } },
+    end,
+  ])
   return log
 }

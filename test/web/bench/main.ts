@@ -9,10 +9,11 @@ import { startBrowser } from '../../support/browser/chromium.ts'
 import { watchingClients } from './clients.ts'
 import { firstView, longRun, runsList, tabs } from './page.ts'
 import { startServer } from './start-server.ts'
+import { typing } from './typing.ts'
 
 // The goals of the page, in a real browser, with the server in a process of its own.
 
-const PARTS = ['page', 'clients'] as const
+const PARTS = ['page', 'clients', 'typing'] as const
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +28,7 @@ const known = values.only === undefined || PARTS.some((part) => part === values.
 if (values.help || !known || (values.output !== 'table' && values.output !== 'json')) {
   process.stderr.write(
     `npm run bench:web -- [--quick] [--only ${PARTS.join('|')}] [-o table|json] [--folder DIR]\n` +
-      'Measures the goals of the page in Chromium, and what clients that watch cost. --quick: 300 runs and a run of 2,100\n' +
+      'Measures the goals of the page in Chromium, typing in documents, and what clients that watch cost. --quick: 300 runs and a run of 2,100\n' +
       'events. DIR: where files are written.\n',
   )
   process.exit(2)
@@ -44,8 +45,10 @@ const add = (...found: Figure[]) => {
   for (const { name, ours } of found) say(`${name}: ${ours}`)
 }
 try {
-  if (values.only !== 'clients') await lookAtPage()
-  if (values.only !== 'page') await watch()
+  const isAsked = (part: (typeof PARTS)[number]) => values.only === undefined || values.only === part
+  if (isAsked('page')) await lookAtPage()
+  if (isAsked('clients')) await watch()
+  if (isAsked('typing')) await type()
   process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
 } finally {
   rmSync(folder, { recursive: true, force: true })
@@ -78,6 +81,18 @@ async function lookAtPage(): Promise<void> {
     await again.ask({ ask: 'close' })
   } finally {
     await browser.close()
+  }
+}
+
+async function type(): Promise<void> {
+  say('types in documents')
+  const browser = await startBrowser()
+  const server = await startServer(data)
+  try {
+    add(...(await typing(await browser.newContext(), server, data)))
+  } finally {
+    await browser.close()
+    await server.ask({ ask: 'close' })
   }
 }
 

@@ -10,7 +10,7 @@ import type { Parked } from '../../../operations/system/schemas.ts'
 import { visible } from '../../../operations/text/visible-text.ts'
 import { OwnerError } from '../../../process/owner/backend.ts'
 import { pendingApprovals } from '../../ask/ask-person.ts'
-import { askLines, byWhom, isAgentGone, nextLines, parkedLines } from '../../ask/question-lines.ts'
+import { askLines, byWhom, nextLines, parkedLines } from '../../ask/question-lines.ts'
 import type { Context } from '../../context.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { acceptedLines, noteLoss } from '../../output/loss-text.ts'
@@ -154,7 +154,7 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
 }
 
 /** A run as text: its definition, status and usage. Lists the agents only if there are several. */
-function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): string[] {
+function runLines({ run, tree, acceptedLosses, reuse, restoring, continuedBy }: Detail): string[] {
   const rows: [string, string | null][] = [
     ['run', run.runId],
     ['task', run.task],
@@ -170,6 +170,8 @@ function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): stri
     ['workspace', run.workspace],
     ['restore', restoring && restoreOf(run.runId, restoring)],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
+    ['continues', run.continues],
+    ['continued by', continuedBy.join(', ') || null],
     ['record', reuse && recordOf(reuse)],
     ['turn, step', `${run.turn}, ${run.step}`],
     [
@@ -214,24 +216,10 @@ async function show(ctx: Context, run: string): Promise<number> {
   ctx.show(detail, () => [...runLines(detail), ...taskLines(tasks)])
   // For a parked run the tables may show an outdated state, so show that first.
   const next =
-    ctx.format !== 'table'
-      ? []
-      : detail.parked.length > 0
-        ? parkedLines(ctx, detail)
-        : nextLines(ctx, { ...detail, sessionId: await sessionOf(ctx, detail) })
+    ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done
-}
-
-/** The session of another agent whose process is gone. Null: not known, or not needed. */
-async function sessionOf(ctx: Context, { run }: Detail): Promise<string | null> {
-  if (!isAgentGone(run)) return null
-  const client = await ctx.client('read')
-  const answer = await client.v1.runs[':id'].state.$get({ param: { id: run.runId }, query: {} })
-  if (!answer.ok) return null
-  const at = await take(Promise.resolve(answer))
-  return 'sessionId' in at ? at.sessionId : null
 }
 
 /** The tasks of the root agent. Empty if its stream is unreadable. */

@@ -60,7 +60,7 @@ interface RunOptions {
 const isOther = (agent: string | undefined): boolean => agent !== undefined && agent !== OWN_AGENT
 
 /** Reads variables of this environment by name. Other users could see a value on the command line. */
-function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
+export function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => {
       const value = env[name]

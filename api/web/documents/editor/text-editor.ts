@@ -15,8 +15,8 @@ import { type Command, EditorState, Plugin, type Transaction } from 'prosemirror
 import { EditorView } from 'prosemirror-view'
 import type { ReadBlock } from '../../../../domain/ports/index.ts'
 import { randomId } from '../../../http/answers.ts'
-import { blockOf, nodeOf, pair } from './convert.ts'
 import { cursorsPlugin, type PersonHere, type Place, showPeople } from './cursors.ts'
+import { blocksAfter, changedBlocks, docOf, replaceBlocks } from './document-node.ts'
 import { commentsPlugin, type MarkedComment, showComments } from './marked-comments.ts'
 import { clipboard, schema } from './schema.ts'
 
@@ -45,9 +45,12 @@ const LONGEST_PASTE = 200_000
 export class TextEditor {
   readonly view: EditorView
   readonly #options: Options
+  /** The blocks that the editor shows. */
+  #blocks: readonly ReadBlock[]
 
   constructor(element: HTMLElement, options: Options) {
     this.#options = options
+    this.#blocks = options.blocks
     this.view = new EditorView(element, {
       state: EditorState.create({ doc: docOf(options.blocks), plugins: plugins(options) }),
       attributes: { 'aria-label': options.label, 'aria-multiline': 'true', role: 'textbox', class: 'markdown' },
@@ -64,10 +67,12 @@ export class TextEditor {
 
   #dispatch(tr: Transaction): void {
     const { state, transactions } = this.view.state.applyTransaction(tr)
-    const { selection } = this.view.state
+    const { selection, doc } = this.view.state
     this.view.updateState(state)
-    if (transactions.some((one) => one.docChanged) && tr.getMeta(REMOTE) === undefined)
-      this.#options.write(blocksOf(state.doc))
+    if (transactions.some((one) => one.docChanged)) {
+      this.#blocks = blocksAfter(this.#blocks, doc, state.doc)
+      if (tr.getMeta(REMOTE) === undefined) this.#options.write(this.#blocks)
+    }
     if (!state.selection.eq(selection) || tr.docChanged) this.#options.moved(placeIn(state))
     this.#options.changed()
   }
@@ -80,9 +85,11 @@ export class TextEditor {
     } catch {
       // What one person made of a block does not fit what another made of it: show it anew, without the undo history.
       this.view.updateState(EditorState.create({ doc: docOf(blocks), plugins: this.view.state.plugins }))
+      this.#blocks = blocks
       return
     }
     if (tr.docChanged) this.view.dispatch(tr.setMeta('addToHistory', false).setMeta(REMOTE, true))
+    this.#blocks = blocks
   }
 
   /** Shows where other people write. */
@@ -104,16 +111,6 @@ export class TextEditor {
     this.view.destroy()
   }
 }
-
-/** A document is never without a block: an empty one shows a paragraph, which becomes a block with its first letter. */
-function docOf(blocks: readonly ReadBlock[]): Node {
-  const children = blocks.map(nodeOf)
-  return schema.nodes.doc.create(null, children.length === 0 ? [schema.nodes.paragraph.create()] : children)
-}
-
-/** The blocks of a document. New blocks have ids, except for the paragraph that an empty document shows. */
-const blocksOf = (doc: Node): readonly ReadBlock[] =>
-  doc.children.filter(({ attrs, type }) => attrs.id !== null || type === schema.nodes.unreadable).map(blockOf)
 
 /** The place of the selection. Null: it spans several blocks. */
 function placeIn({ selection: { $anchor, $head } }: EditorState): Place | null {
@@ -230,9 +227,11 @@ export const setKind =
 const newIds = new Plugin({
   appendTransaction(transactions, before, { doc, tr }) {
     if (!transactions.some((one) => one.docChanged) || transactions.some((one) => one.getMeta(REMOTE))) return null
-    const known = new Set(before.doc.children.map(({ attrs }) => attrs.id))
+    const { head, removed, added } = changedBlocks(before.doc, doc)
+    // Every other block is the same node as before, so an id of a changed block belongs to a block that it replaces.
+    const known = new Set(removed.map(({ attrs }) => attrs.id))
     const holders = new Map<string, Node>()
-    for (const node of doc.children) {
+    for (const node of added) {
       const { id } = node.attrs
       // Of two parts with one id, the one with text keeps it.
       if (id !== null && known.has(id) && !(holders.get(id)?.content.size ?? 0)) holders.set(id, node)
@@ -240,59 +239,15 @@ const newIds = new Plugin({
     const isShownEmpty = doc.childCount === 1 && doc.firstChild!.content.size === 0 && before.doc.childCount === 1
     // A copied block can be the same node twice.
     const used = new Set<string>()
-    doc.forEach((node, position) => {
+    let position = 0
+    for (let i = 0; i < head; i++) position += doc.child(i).nodeSize
+    for (const node of added) {
       const { id } = node.attrs
-      if (node.type === schema.nodes.unreadable || (id === null && isShownEmpty)) return
+      const isWithoutId = node.type === schema.nodes.unreadable || (id === null && isShownEmpty)
       if (id !== null && holders.get(id) === node && !used.has(id)) used.add(id)
-      else tr.setNodeAttribute(position, 'id', randomId())
-    })
+      else if (!isWithoutId) tr.setNodeAttribute(position, 'id', randomId())
+      position += node.nodeSize
+    }
     return tr.docChanged ? tr : null
   },
 })
-
-/** Changes a document to these blocks, by changes as small as possible. */
-function replaceBlocks(tr: Transaction, blocks: readonly ReadBlock[]): void {
-  const present = tr.doc.children
-  const wanted = docOf(blocks).children
-  const idOf = ({ attrs }: Node) => attrs.id
-  const shorter = Math.min(present.length, wanted.length)
-  let head = 0
-  while (head < shorter && idOf(present[head]!) === idOf(wanted[head]!)) head += 1
-  let tail = 0
-  while (tail < shorter - head && idOf(present.at(-1 - tail)!) === idOf(wanted.at(-1 - tail)!)) tail += 1
-  const starts: number[] = [0]
-  for (const node of present) starts.push(starts.at(-1)! + node.nodeSize)
-  const change = (i: number, next: Node) => changeBlock(tr, starts[i]!, present[i]!, next)
-  // From the end to the start: the positions before a change stay.
-  for (let i = 0; i < tail; i++) change(present.length - 1 - i, wanted.at(-1 - i)!)
-  const [from, to] = [starts[head]!, starts[present.length - tail]!]
-  const between = wanted.slice(head, wanted.length - tail)
-  if (from < to || between.length > 0) tr.replaceWith(from, to, between)
-  for (let i = head - 1; i >= 0; i--) change(i, wanted[i]!)
-}
-
-function changeBlock(tr: Transaction, start: number, before: Node, after: Node): void {
-  if (before === after) return
-  if (before.eq(after)) return pair(before, blockOf(after))
-  if (before.type.isLeaf || after.type.isLeaf) {
-    tr.replaceWith(start, start + before.nodeSize, after)
-    return
-  }
-  if (!before.hasMarkup(after.type, after.attrs)) {
-    // The content must fit the new type. What differs of it comes with the next step.
-    if (
-      before.inlineContent !== after.inlineContent ||
-      (after.type === schema.nodes.code && before.type !== after.type)
-    ) {
-      tr.replaceWith(start, start + before.nodeSize, after)
-      return
-    }
-    tr.setNodeMarkup(start, after.type, after.attrs)
-  }
-  const from = before.content.findDiffStart(after.content)
-  const end = before.content.findDiffEnd(after.content)
-  if (from === null || end === null) return
-  // The common end must not reach over the common start.
-  const over = Math.max(0, from - Math.min(end.a, end.b))
-  tr.replace(start + 1 + from, start + 1 + end.a + over, after.slice(from, end.b + over))
-}

@@ -1,6 +1,7 @@
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { FilesTab } from '../files/files-tab.tsx'
+import { ReportedFiles } from '../files/reported-files.tsx'
 import type { DetailProps } from './detail-props.ts'
 import { DiffTab } from './diff-tab.tsx'
 import { EventTab } from './event-tab.tsx'
@@ -22,7 +23,7 @@ const TABS = [
 ] as const
 
 /** Tabs without content for external agents. */
-const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'files', 'request'])
+const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'request'])
 
 /** The tabs with everything about the event at the position. */
 export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
@@ -43,7 +44,7 @@ export function DetailPane({ governed, ...props }: DetailProps & { governed: boo
           {tab === 'event' && <EventTab {...props} />}
           {tab === 'state' && <StateTab {...props} />}
           {tab === 'diff' && <DiffTab {...props} />}
-          {tab === 'files' && <FilesTab {...props} />}
+          {tab === 'files' && (governed ? <FilesTab {...props} /> : <ReportedFiles {...props} />)}
           {tab === 'trace' && <TraceTab {...props} />}
           {tab === 'raw' && <RawTab {...props} />}
           {tab === 'request' && <RequestTab {...props} />}

@@ -4,11 +4,13 @@ import type { EventView } from '../../../operations/events/schemas.ts'
 import { clock, span } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
-import { OtherAgentEvents } from './other-agent.tsx'
+import { wholeEvent } from '../detail/whole-event.ts'
+import { OtherAgentEvents, type ReportedEvent } from './other-agent.tsx'
 import { ReportedSpans } from './reported-spans.tsx'
 import { toneOf } from './tone.ts'
 
 interface CardProps {
+  readonly agentId: string
   readonly type: string
   readonly revision: number
   /** Absent: still loading. */
@@ -20,7 +22,7 @@ interface CardProps {
 }
 
 /** An event in the conversation view that belongs to no turn and no call. */
-export function FeedCard({ type, revision, event, more, state, onChoose }: CardProps) {
+export function FeedCard({ agentId, type, revision, event, more, state, onChoose }: CardProps) {
   return (
     <article class={`card ${toneOf(type, event)} ${state}`} aria-current={state === 'current' || undefined}>
       <header>
@@ -31,17 +33,26 @@ export function FeedCard({ type, revision, event, more, state, onChoose }: CardP
         {event !== undefined && <span class="quiet">{clock(Date.parse(event.timestamp))}</span>}
         {event !== undefined && <span class="quiet">{figuresOf(event)}</span>}
       </header>
-      {event === undefined ? <p class="quiet">…</p> : <Body event={event} more={more} />}
+      {event === undefined ? <p class="quiet">…</p> : <Body agentId={agentId} event={event} more={more} />}
     </article>
   )
 }
 
-/** The events of a further batch. A batch that cannot be shown says so. */
-function eventsOf(event: EventView | undefined): readonly unknown[] {
-  if (event === undefined) return []
-  if (event.altered) return [{ kind: 'Error', message: 'altered: the stored body is not the one that was sealed' }]
-  if (event.type !== 'agent_events' || event.payload === null) return [{ kind: 'Status', message: 'erased' }]
-  return event.payload.events
+/** The events of a batch. A batch that cannot be shown says so. */
+function eventsOf(agentId: string, batch: EventView | undefined): readonly ReportedEvent[] {
+  if (batch === undefined) return []
+  const { type, payload, revision, altered, cut } = batch
+  if (altered) return [{ event: { kind: 'Error', message: 'altered: the stored body is not the one that was sealed' } }]
+  if (type !== 'agent_events' || payload === null) return [{ event: { kind: 'Status', message: 'erased' } }]
+  return payload.events.map((event, n) =>
+    cut === true ? { event, whole: () => wholeData(agentId, revision, n) } : { event },
+  )
+}
+
+/** The whole data of an event in a batch. */
+async function wholeData(agentId: string, revision: number, n: number): Promise<unknown> {
+  const { type, payload } = await wholeEvent(agentId, revision)
+  return type === 'agent_events' ? payload?.events[n]?.data : undefined
 }
 
 function titleOf(type: string, event: EventView | undefined): string {
@@ -59,7 +70,7 @@ function figuresOf({ payload, cut }: EventView): string {
   return figures.filter((one) => one !== '').join(' · ')
 }
 
-function Body({ event, more }: { event: EventView; more: CardProps['more'] }) {
+function Body({ agentId, event, more }: Pick<CardProps, 'agentId' | 'more'> & { readonly event: EventView }) {
   const { type, payload } = event
   if (event.altered) return <p class="bad">altered: the stored body is not the one that was sealed</p>
   if (payload === null) return <p class="quiet">erased</p>
@@ -69,7 +80,7 @@ function Body({ event, more }: { event: EventView; more: CardProps['more'] }) {
     case 'completion':
       return <Markdown text={payload.summary} />
     case 'agent_events':
-      return <OtherAgentEvents events={[...payload.events, ...more.flatMap(eventsOf)]} />
+      return <OtherAgentEvents events={[event, ...more].flatMap((batch) => eventsOf(agentId, batch))} />
     case 'spans_reported':
       return <ReportedSpans spans={payload.spans} />
     default:

@@ -60,6 +60,7 @@ export function ConversationFeed({ runId, tree, agent, place }: FeedProps) {
           )
         return (
           <FeedCard
+            agentId={agent.agentId}
             type={outline.types[revision]!}
             revision={revision}
             event={events.get(revision)}
