@@ -49,7 +49,8 @@ function lockedFolder(name: string): { root: string; lock: FileLock } {
     const lock = held(root)
     if (lock !== null && existsSync(lockOf(root))) return { root, lock }
     lock?.release()
-    if (lock === null && existsSync(root)) throw new Error(`${root} cannot be locked; make room on its disk, or set TMPDIR`)
+    if (lock === null && existsSync(root))
+      throw new Error(`${root} cannot be locked; make room on its disk, or set TMPDIR`)
   }
 }
 

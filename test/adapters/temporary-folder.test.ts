@@ -57,7 +57,9 @@ test('a folder without its lock was left by a process that was killed while it m
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('%s removes the folder and ends the process', (signal) => {
-  const ended = elsewhere(`process.kill(process.pid, '${signal}'); await new Promise((done) => setTimeout(done, 60_000))`)
+  const ended = elsewhere(
+    `process.kill(process.pid, '${signal}'); await new Promise((done) => setTimeout(done, 60_000))`,
+  )
   expect({ signal: ended.signal, left: readdirSync(root) }).toEqual({ signal, left: [] })
 })
 

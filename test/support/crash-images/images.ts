@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type Change, type FileId, type Names, type Recording, rename } from './recording.ts'
 
 // What a loss of power can leave of a recorded folder. The model is a journalling file system such as ext4 or xfs: names
@@ -135,14 +135,31 @@ export function hashOf(image: Image, acknowledged: number, hashes: WeakMap<Buffe
   return hash.digest('hex')
 }
 
-/** Writes an image over a folder. */
-export function writeImage(root: string, image: Image): void {
+/** Writes an image of the folder `recorded` over a folder. */
+export function writeImage(root: string, image: Pick<Image, 'files'>, recorded = root): void {
   for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true, force: true })
   for (const [path, content] of image.files) {
-    if (content === null) mkdirSync(path, { recursive: true, mode: 0o700 })
+    const target = join(root, relative(recorded, path))
+    if (content === null) mkdirSync(target, { recursive: true, mode: 0o700 })
     else {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      writeFileSync(path, content, { mode: 0o600 })
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
+      writeFileSync(target, content, { mode: 0o600 })
     }
+  }
+}
+
+/** For each write, the files at the end if the disk acknowledged this write and did not perform it. */
+export function* lostWritesOf({ changes, before }: Pick<Recording, 'changes' | 'before'>): Generator<Image> {
+  const said = changes.flatMap((change) => (change.kind === 'said' ? [change.line] : []))
+  for (const [lost, { kind }] of changes.entries()) {
+    if (kind !== 'write') continue
+    const names = new Map(before.names)
+    const contents = new Map(before.contents)
+    for (const change of changes) if (isName(change)) applyName(names, change)
+    applyContents(contents, changes.filter((change, i) => isContent(change) && i !== lost) as ContentChange[])
+    const files = [...names].map(
+      ([path, file]) => [path, file === null ? null : (contents.get(file) ?? EMPTY)] as const,
+    )
+    yield { files: new Map(files), said, after: lost, reached: 'all' }
   }
 }
