@@ -20,12 +20,13 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export function temporaryFolder(name: string): TemporaryFolder {
   removeLeftovers(name)
-  const { root, lock } = lockedFolder(name)
+  let made: LockedFolder | null = null
   const remove = () => {
     process.off('exit', remove)
     for (const signal of ENDING) process.off(signal, end)
-    removeFolder(root)
-    lock.release()
+    if (made === null) return
+    removeFolder(made.root)
+    made.lock.release()
   }
   const end = (signal: NodeJS.Signals) => {
     const isOurs = process.listenerCount(signal) === 1
@@ -33,24 +34,40 @@ export function temporaryFolder(name: string): TemporaryFolder {
     // Without another listener the signal has its default effect.
     if (isOurs) process.kill(process.pid, signal)
   }
+  // Listen first: a signal that arrives between the two would leave the folder.
   process.once('exit', remove)
   for (const signal of ENDING) process.on(signal, end)
-  const path = join(root, 'content')
-  mkdirSync(path)
-  return { path, remove }
+  try {
+    made = lockedFolder(name)
+    const path = join(made.root, 'content')
+    mkdirSync(path)
+    return { path, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+interface LockedFolder {
+  readonly root: string
+  readonly lock: FileLock
 }
 
 const lockOf = (root: string): string => join(root, 'lock')
 
 /** Makes a folder and locks it. Another process may remove the folder before it is locked; then a new one is made. */
-function lockedFolder(name: string): { root: string; lock: FileLock } {
+function lockedFolder(name: string): LockedFolder {
   for (;;) {
     const root = mkdtempSync(join(tmpdir(), `keepup-${name}-`))
-    const lock = held(root)
+    let lock: FileLock | null
+    try {
+      lock = tryHold(lockOf(root))
+    } catch (error) {
+      rmSync(root, { recursive: true, force: true })
+      throw error
+    }
     if (lock !== null && existsSync(lockOf(root))) return { root, lock }
     lock?.release()
-    if (lock === null && existsSync(root))
-      throw new Error(`${root} cannot be locked; make room on its disk, or set TMPDIR`)
   }
 }
 

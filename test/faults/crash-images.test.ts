@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { checkImages } from '../support/crash-images/check.ts'
 import { firstRun } from '../support/crash-images/data-folders.ts'
 import { type Image, imagesOf, lostWritesOf, type Reached } from '../support/crash-images/images.ts'
-import { appends, blobs, plans, snapshots } from '../support/crash-images/parts.ts'
+import { appends, blobs, checkpoints, plans, snapshots } from '../support/crash-images/parts.ts'
 import type { Change, Recording } from '../support/crash-images/recording.ts'
 import type { Scenario } from '../support/crash-images/scenario.ts'
 import { recordScenario } from '../support/crash-images/scenarios.ts'
@@ -57,16 +57,20 @@ test('a disk that ignores fsync loses acknowledged events, and the check says so
   expect(found.flatMap(({ lost }) => lost)).toContainEqual(expect.stringMatching(/was acknowledged and is lost/))
 })
 
-test('a write that the disk acknowledges and does not perform loses nothing silently', {
-  tags: ['strace'],
-}, async () => {
-  const { opened, found } = await sampled(appends, 60, lostWritesOf)
-  expect(opened).toBeGreaterThan(10)
-  // Some lost writes do damage, and the program names each damage.
-  expect(found.length).toBeGreaterThan(0)
-  for (const { after, lost, named } of found)
-    expect({ after, lost, named: named.length > 0 }).toMatchObject({ named: true })
-})
+test.each([appends, checkpoints])(
+  'a write during $name that the disk acknowledges and does not perform loses nothing silently',
+  {
+    tags: ['strace'],
+  },
+  async (scenario) => {
+    const { opened, found } = await sampled(scenario, 10_000, lostWritesOf)
+    expect(opened).toBeGreaterThan(50)
+    // Some lost writes do damage, and the program names each damage.
+    expect(found.length).toBeGreaterThan(0)
+    for (const { after, lost, named } of found)
+      expect({ after, lost, named: named.length > 0 }).toMatchObject({ named: true })
+  },
+)
 
 describe('images', () => {
   type Draft = Change extends infer Each ? (Each extends Change ? Omit<Each, 'begun' | 'ended'> : never) : never

@@ -148,18 +148,26 @@ export function writeImage(root: string, image: Pick<Image, 'files'>, recorded =
   }
 }
 
-/** For each write, the files at the end if the disk acknowledged this write and did not perform it. */
+/**
+ * For each write, the files if the disk acknowledged this write and did not perform it: at the last printed line and at the
+ * end of the program.
+ */
 export function* lostWritesOf({ changes, before }: Pick<Recording, 'changes' | 'before'>): Generator<Image> {
-  const said = changes.flatMap((change) => (change.kind === 'said' ? [change.line] : []))
-  for (const [lost, { kind }] of changes.entries()) {
-    if (kind !== 'write') continue
+  const lastLine = changes.findLastIndex(({ kind }) => kind === 'said') + 1
+  for (const after of new Set([lastLine, changes.length])) {
+    const done = changes.slice(0, after)
+    const said = done.flatMap((change) => (change.kind === 'said' ? [change.line] : []))
     const names = new Map(before.names)
-    const contents = new Map(before.contents)
-    for (const change of changes) if (isName(change)) applyName(names, change)
-    applyContents(contents, changes.filter((change, i) => isContent(change) && i !== lost) as ContentChange[])
-    const files = [...names].map(
-      ([path, file]) => [path, file === null ? null : (contents.get(file) ?? EMPTY)] as const,
-    )
-    yield { files: new Map(files), said, after: lost, reached: 'all' }
+    for (const change of done) if (isName(change)) applyName(names, change)
+    for (const lost of done) {
+      if (lost.kind !== 'write') continue
+      const contents = new Map(before.contents)
+      const performed = done.filter((change) => change !== lost)
+      applyContents(contents, performed.filter(isContent))
+      const files = [...names].map(
+        ([path, file]) => [path, file === null ? null : (contents.get(file) ?? EMPTY)] as const,
+      )
+      yield { files: new Map(files), said, after: done.indexOf(lost), reached: 'all' }
+    }
   }
 }
