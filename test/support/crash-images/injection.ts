@@ -32,16 +32,15 @@ export interface PlannedFault {
 }
 
 /**
- * Every fault of every call of a recording. Equal ones are planned once: kills between which no file changes, short writes
- * at the same size, and the same call of another thread.
+ * Every fault of every call of a recording. Equal ones are planned once: short writes at the same size, the same call of
+ * another thread, and kills between which no file changes, of which the last follows the most acknowledgements.
  */
 export function faultsOf({ calls }: Pick<Recording, 'calls'>): PlannedFault[] {
   const planned = new Map<string, PlannedFault>()
   for (const point of callPointsOf(calls)) {
     const { call, path, nth, earlier, half } = point
     const plan = (fault: CallFault, key: unknown[]) => {
-      const name = JSON.stringify([fault, ...key])
-      if (!planned.has(name)) planned.set(name, { point, fault })
+      planned.set(JSON.stringify([fault, ...key]), { point, fault })
     }
     plan('kill', [earlier])
     for (const error of ['EIO', 'ENOSPC'] as const) plan(error, [call, isWrite(call) ? path : '', nth])
