@@ -10,14 +10,14 @@ import { appendAgain } from '../golden/recording.ts'
 import { BEFORE } from '../log/sealing.ts'
 import { homeOf } from './scenario.ts'
 
-const GOLDEN = join(import.meta.dirname, '../../golden')
+/** A recorded run, with events of older versions. */
+const HISTORY = join(import.meta.dirname, '../../golden/coder.1.jsonl')
 
 /** Makes a data folder as an older program left it: its events, tables whose rows have an older meaning, and its snapshots. */
 export async function makeOlder(place: Place): Promise<void> {
   const at = paths(place.data)
   const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: BEFORE })
-  for (const history of ['coder.1', 'files.1'])
-    await appendAgain(readFileSync(join(GOLDEN, `${history}.jsonl`), 'utf8'), log, new FileBlobs(at.blobs))
+  await appendAgain(readFileSync(HISTORY, 'utf8'), log, new FileBlobs(at.blobs))
   await log.close()
   const { code, err } = await keepup(place, ['rebuild'], { env: homeOf(place) })
   if (code !== 0) throw new Error(`the older folder cannot be made: ${err}`)
