@@ -10,10 +10,10 @@ import { appendAgain } from '../golden/recording.ts'
 import { BEFORE } from '../log/sealing.ts'
 import { homeOf } from './scenario.ts'
 
-/** A recorded run, with events of older versions. */
+/** A recorded run. */
 const HISTORY = join(import.meta.dirname, '../../golden/coder.1.jsonl')
 
-/** Makes a data folder as an older program left it: its events, tables whose rows have an older meaning, and its snapshots. */
+/** Makes a data folder as an older program left it: a run, tables whose rows have an older meaning, and other snapshots. */
 export async function makeOlder(place: Place): Promise<void> {
   const at = paths(place.data)
   const log = await openSqliteLog({ folder: at.log, mode: 'owner', clock: BEFORE })
