@@ -8,10 +8,11 @@ import { draws, FAULT_SEED } from '../support/faults/seed.ts'
 // Every state that a loss of power can leave on the disk, while the program writes a part of a data folder or works in a
 // whole one. The program opens each state: no acknowledged event is lost, and `verify` finds nothing.
 // `EVERY=10` opens a tenth of the different images, chosen by FAULT_SEED; `TORN=8` tears the writes at each change in 8
-// ways; `AT_ONCE=2` opens two images at once. An image of a part opens in milliseconds, so parts are torn in more ways.
+// ways; `ANEW=50` opens one of 50 by new processes too; `AT_ONCE=2` opens two images at once. An image of a part opens in milliseconds, so parts are torn in more ways.
 
 const EVERY = Number(process.env.EVERY ?? 1)
 const TORN = process.env.TORN
+const ANEW = Number(process.env.ANEW ?? 50)
 const AT_ONCE = Number(process.env.AT_ONCE ?? 1)
 let place: ReturnType<typeof newPlace>
 afterEach(() => place.remove())
@@ -24,7 +25,12 @@ for (const scenario of SCENARIOS)
     const recorded = performance.now()
     const draw = draws(FAULT_SEED)
     const images = imagesOf(recording, draw, Number(TORN ?? (scenario.isDataFolder ? 4 : 20)))
-    const checked = await checkImages(scenario, place.root, images, { draw, every: EVERY, atOnce: AT_ONCE })
+    const checked = await checkImages(scenario, place.root, images, {
+      draw,
+      every: EVERY,
+      anewEvery: ANEW,
+      atOnce: AT_ONCE,
+    })
     const { images: all, different, opened, anew, leaked } = checked
     const [recordS, openS] = [recorded - began, performance.now() - recorded].map((ms) => Math.round(ms / 1000))
     console.log(
