@@ -124,6 +124,15 @@ const walBytes = (path: string): number => statSync(`${path}-wal`, { throwIfNoEn
 function opened(path: string): DatabaseSync {
   if (path !== ':memory:') ensurePrivate(path)
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
+  try {
+    return prepared(db, path)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function prepared(db: DatabaseSync, path: string): DatabaseSync {
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)
   // Do not wait long for a cache: another process may be suspended while it has the lock.
