@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type FileLock, tryHold } from './exclusive.ts'
 
 /** A temporary folder with texts that erasures do not reach. */
 export interface TemporaryFolder {
@@ -12,16 +13,20 @@ export interface TemporaryFolder {
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Makes a folder `keepup-<name>-<pid>-…` that only this user can enter. It is removed by `remove`, at the end of the process,
- * and at a signal that ends the process. A killed process leaves its folder; the next call with this name removes it.
+ * Makes a folder that only this user can enter, in a new `keepup-<name>-…` of the system's temporary folder. It is removed
+ * by `remove`, at the end of the process, and at a signal that ends the process. A killed process leaves its folder; the
+ * next call with this name removes it. A lock tells a folder in use, because process ids say nothing about processes of
+ * other containers.
  */
 export function temporaryFolder(name: string): TemporaryFolder {
   removeLeftovers(name)
-  const path = mkdtempSync(join(tmpdir(), `keepup-${name}-${process.pid}-`))
+  let made: LockedFolder | null = null
   const remove = () => {
     process.off('exit', remove)
     for (const signal of ENDING) process.off(signal, end)
-    rmSync(path, { recursive: true, force: true })
+    if (made === null) return
+    removeFolder(made.root)
+    made.lock.release()
   }
   const end = (signal: NodeJS.Signals) => {
     const isOurs = process.listenerCount(signal) === 1
@@ -29,28 +34,70 @@ export function temporaryFolder(name: string): TemporaryFolder {
     // Without another listener the signal has its default effect.
     if (isOurs) process.kill(process.pid, signal)
   }
+  // Listen first: a signal that arrives between the two would leave the folder.
   process.once('exit', remove)
   for (const signal of ENDING) process.on(signal, end)
-  return { path, remove }
+  try {
+    made = lockedFolder(name)
+    const path = join(made.root, 'content')
+    mkdirSync(path)
+    return { path, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+interface LockedFolder {
+  readonly root: string
+  readonly lock: FileLock
+}
+
+const lockOf = (root: string): string => join(root, 'lock')
+
+/** Makes a folder and locks it. Another process may remove the folder before it is locked; then a new one is made. */
+function lockedFolder(name: string): LockedFolder {
+  for (;;) {
+    const root = mkdtempSync(join(tmpdir(), `keepup-${name}-`))
+    let lock: FileLock | null
+    try {
+      lock = tryHold(lockOf(root))
+    } catch (error) {
+      rmSync(root, { recursive: true, force: true })
+      throw error
+    }
+    if (lock !== null && existsSync(lockOf(root))) return { root, lock }
+    lock?.release()
+  }
+}
+
+/** Null: the folder is in use, belongs to another user, or is gone. */
+function held(root: string): FileLock | null {
+  try {
+    return tryHold(lockOf(root))
+  } catch {
+    return null
+  }
 }
 
 function removeLeftovers(name: string): void {
   for (const entry of readdirSync(tmpdir())) {
-    const pid = new RegExp(`^keepup-${name}-(\\d+)-`).exec(entry)?.[1]
-    if (pid === undefined || isAlive(Number(pid))) continue
+    if (!entry.startsWith(`keepup-${name}-`)) continue
+    const root = join(tmpdir(), entry)
+    const lock = held(root)
+    if (lock === null) continue
     try {
-      rmSync(join(tmpdir(), entry), { recursive: true, force: true })
-    } catch {
-      // A folder of another user.
+      removeFolder(root)
+    } finally {
+      lock.release()
     }
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
+/** Removes a folder. Gives it another name first: a copy or a process that still uses the old name adds nothing to it. */
+function removeFolder(root: string): void {
+  if (!existsSync(root)) return
+  const removed = `${root}.removed`
+  renameSync(root, removed)
+  rmSync(removed, { recursive: true, force: true })
 }

@@ -14,28 +14,35 @@ import { overwriteDeleted } from './overwrite.ts'
  * snapshots.
  */
 export class SqliteSnapshots implements SnapshotStore {
-  private readonly db: DatabaseSync
+  private db: DatabaseSync
+  private readonly anew: () => DatabaseSync
 
-  private constructor(db: DatabaseSync) {
+  /** `anew`: replaces the file by an empty one. */
+  private constructor(db: DatabaseSync, anew: () => DatabaseSync) {
     this.db = db
+    this.anew = anew
   }
 
-  /** Opens or creates the file. `remove` deletes a file that is not a database, which is then replaced. */
+  /** Opens or creates the file. `remove` deletes a file if there is one; a damaged database is replaced. */
   static open(path: string, remove: (path: string) => void): SqliteSnapshots {
+    const anew = () => {
+      for (const ending of ['', '-wal', '-shm']) remove(`${path}${ending}`)
+      return opened(path)
+    }
+    const inMemory = () => new SqliteSnapshots(opened(':memory:'), () => opened(':memory:'))
     try {
-      return new SqliteSnapshots(opened(path))
+      return new SqliteSnapshots(opened(path), anew)
     } catch (error) {
       // Another process uses the file, so do not replace it.
       if (isBusy(error)) throw error
-      if (isReadOnlyFileSystem(dirname(path))) return new SqliteSnapshots(opened(':memory:'))
-      remove(path)
+      if (isReadOnlyFileSystem(dirname(path))) return inMemory()
     }
     try {
-      return new SqliteSnapshots(opened(path))
+      return new SqliteSnapshots(anew(), anew)
     } catch (error) {
       // On a full disk, a reader continues with a store in memory.
       if (noRoomIn(error) === null) throw error
-      return new SqliteSnapshots(opened(':memory:'))
+      return inMemory()
     }
   }
 
@@ -52,29 +59,50 @@ export class SqliteSnapshots implements SnapshotStore {
       const state: unknown = JSON.parse(zstdDecompressSync(row.state as Uint8Array).toString('utf8'))
       return { revision: Number(row.revision), step: Number(row.step), state }
     } catch {
+      // The next `put` replaces a damaged file.
       return null
     }
   }
 
   async put(stream: string, fold: number, { revision, step, state }: Snapshot): Promise<void> {
     if (!this.db.isOpen) return
-    this.db
-      .prepare('INSERT OR REPLACE INTO states (stream, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
-      .run(stream, fold, revision, step, zstdCompressSync(JSON.stringify(state)))
+    this.whole(() =>
+      this.db
+        .prepare('INSERT OR REPLACE INTO states (stream, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
+        .run(stream, fold, revision, step, zstdCompressSync(JSON.stringify(state))),
+    )
   }
 
   async clear(): Promise<void> {
-    this.db.exec('DELETE FROM states')
-    overwriteDeleted(this.db)
+    this.whole(() => {
+      this.db.exec('DELETE FROM states')
+      overwriteDeleted(this.db)
+    })
   }
 
   close(): void {
     this.db.close()
   }
+
+  /** Runs `act`, in a new file if this one is damaged: a power cut can tear it, and SQLite notices only at the torn page. */
+  private whole(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      if (!isDamaged(error)) throw error
+      this.db.close()
+      this.db = this.anew()
+      act()
+    }
+  }
 }
 
 const BUSY_MS = 2000
 const SQLITE_BUSY = 5
+// SQLITE_CORRUPT and SQLITE_NOTADB.
+const DAMAGED = [11, 26]
+
+const isDamaged = (error: unknown): boolean => DAMAGED.includes(((error as { errcode?: number }).errcode ?? 0) % 256)
 
 const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
 
@@ -96,6 +124,15 @@ const walBytes = (path: string): number => statSync(`${path}-wal`, { throwIfNoEn
 function opened(path: string): DatabaseSync {
   if (path !== ':memory:') ensurePrivate(path)
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
+  try {
+    return prepared(db, path)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function prepared(db: DatabaseSync, path: string): DatabaseSync {
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)
   // Do not wait long for a cache: another process may be suspended while it has the lock.

@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
 import { snapshotsContract } from '../contracts/snapshots.ts'
 import { tempFolder } from '../support/folders.ts'
+import { bytesOf } from '../support/log/sealing.ts'
 
 function opened() {
   const snapshots = SqliteSnapshots.open(join(tempFolder(), 's.db'), (path) => rmSync(path))
@@ -22,4 +23,25 @@ test('a closed store has no snapshots', async () => {
   await snapshots.put('a', 1, at(1))
   snapshots.close()
   expect(await snapshots.latest('a', 1, {})).toBe(null)
+})
+
+test.each([
+  ['put', (snapshots: SqliteSnapshots) => snapshots.put('a', 1, at(2))],
+  ['cleared', (snapshots: SqliteSnapshots) => snapshots.clear()],
+])('a file with a torn page is replaced when it is %s', async (_, change) => {
+  const path = join(tempFolder(), 's.db')
+  const remove = (one: string) => rmSync(one, { force: true })
+  const before = SqliteSnapshots.open(path, remove)
+  const large = bytesOf('state', 30_000)
+  await before.put('a', 1, { ...at(1), state: { large: Buffer.from(large).toString('base64') } })
+  before.close()
+  // The schema is on the first page, so the file opens.
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0xff, 4096))
+  const torn = SqliteSnapshots.open(path, remove)
+  onTestFinished(() => torn.close())
+  expect(await torn.latest('a', 1, {})).toBe(null)
+  await change(torn)
+  await torn.put('a', 1, at(3))
+  expect(await torn.latest('a', 1, {})).toEqual(at(3))
 })

@@ -21,7 +21,7 @@ import { LogAnchors } from '../../../domain/proof/runtime/anchors.ts'
 import { LogSigner } from '../../../domain/proof/runtime/log-signer.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
-import { tablesReadable } from '../../../projections/engine/store/damage.ts'
+import { tablesUsable } from '../../../projections/engine/store/damage.ts'
 import { Readers, readApart } from '../../../projections/engine/store/readers.ts'
 import { foldPast, PastTables, Projections } from '../../../projections/index.ts'
 import { lossText } from '../../operations/losses/loss.ts'
@@ -60,8 +60,8 @@ export async function openEmbedded(
   const at = paths(config.data)
   checkDataFolder(config.data, mode)
   const isArchive = mode === 'reader' && (own.archive === true || isReadOnlyFileSystem(config.data))
-  // Only an owner creates tables. A reader without tables has nothing to read yet.
-  if (mode === 'reader' && (!existsSync(at.log) || !(isArchive || tablesReadable(at.tables)))) return null
+  // Only an owner creates tables, and brings those of another version up to date. A reader without tables has nothing to read yet.
+  if (mode === 'reader' && (!existsSync(at.log) || !(isArchive || tablesUsable(at.tables)))) return null
   const traces = [at.tables, at.blobs, at.versions]
   const clock = new SystemClock()
   const { tell = onStderr } = own

@@ -46,6 +46,9 @@ export const REFILLED = [
 /** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */
 export const MEANING = ROW_MEANING + REFILLED.length
 
+/** The version that a file of tables stores: meaning and schema in one number. */
+export const TABLES_VERSION = MEANING * 1000 + migrations.length
+
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { ProjectionError } from '../errors.ts'
+import { TABLES_VERSION } from '../schema/migrations.ts'
 import { connectSqlite } from './database.ts'
 import { liveFile } from './pointer.ts'
 
@@ -76,4 +77,15 @@ export function tablesReadable(folder: string): boolean {
   const isUnreadable = fault instanceof ProjectionError || isOneOf(fault, [...DAMAGED, ...CLOSED])
   if (fault !== null && !isUnreadable) throw fault
   return fault === null
+}
+
+/** False when the live tables are missing, damaged or of another version of this program, which only a writer replaces. */
+export function tablesUsable(folder: string): boolean {
+  if (!tablesReadable(folder)) return false
+  const { raw, close } = connectSqlite(liveFile(folder)!, 'read')
+  try {
+    return Number(raw.prepare('pragma user_version').get()?.user_version) === TABLES_VERSION
+  } finally {
+    close()
+  }
 }

@@ -5,7 +5,7 @@ import { ProjectionError } from '../errors.ts'
 import type { EventRow, PositionRow, StreamRow } from '../schema/database.ts'
 import { sqlite } from '../schema/dialect.ts'
 import { eventRows } from '../schema/event-rows.ts'
-import { createEventRows, MEANING, migrations } from '../schema/migrations.ts'
+import { createEventRows, MEANING, migrations, TABLES_VERSION } from '../schema/migrations.ts'
 import { damagedOr, isTooBig } from './damage.ts'
 import { BUSY_MS, type Connection, connectSqlite } from './database.ts'
 import { Statements } from './statements.ts'
@@ -56,7 +56,7 @@ export async function migrate({ raw, db }: Connection, path: string): Promise<vo
       throw new ProjectionError('SCHEMA_OTHER', `the rows in ${path} have an older meaning; rebuild them from the log`)
     }
     for (const step of migrations.slice(version)) await step(db, sqlite)
-    raw.exec(`pragma user_version = ${MEANING * 1000 + migrations.length}`)
+    raw.exec(`pragma user_version = ${TABLES_VERSION}`)
     raw.exec('commit')
   } catch (error) {
     // A full disk has already ended the transaction.

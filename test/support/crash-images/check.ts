@@ -1,99 +1,100 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
-import type { Place } from '../faults/cli.ts'
-import { look } from '../faults/inspect.ts'
-import { hashOf, type Image, imagesOf, writeImage } from './images.ts'
-import type { Recording } from './recording.ts'
+import { keepup } from '../faults/cli.ts'
+import { Checker } from './checkers.ts'
+import { hashOf, type Image, writeImage } from './images.ts'
+import { type Findings, homeOf, type Scenario } from './scenario.ts'
 
-/** A fault of the program: an image that it does not open, an acknowledged event that is lost, or a damage. */
-export interface Fault {
+/** What one image shows. */
+export interface Found extends Findings {
   readonly after: number
   readonly reached: string
-  readonly why: string
 }
-
-/** The faults of one image after it was written. */
-type Check = (image: Image) => Promise<string[]>
 
 /** The result of all images of a recording. */
 export interface Checked {
-  readonly changes: number
   readonly images: number
-  /** Images with different contents, each of which was opened. */
+  /** Images with different contents. */
+  readonly different: number
+  /** Those that were opened, and those that new processes opened too. */
   readonly opened: number
-  readonly faults: readonly Fault[]
+  readonly anew: number
+  readonly found: readonly Found[]
+  /** Files that a process left open. */
+  readonly leaked: number
 }
 
 export interface CheckOptions {
   readonly draw: (below: number) => number
-  /** Of the different images, check one of this many. */
+  /** Of the different images, open one of this many. */
   readonly every?: number
-  readonly check: Check
-  /** Stops at this many faults. */
-  readonly faults?: number
+  /** Of the opened images, one of this many is also opened by new processes. */
+  readonly anewEvery?: number
+  /** Processes that open images at once. */
+  readonly atOnce?: number
+  /** Stops at this many images with findings. */
+  readonly most?: number
 }
 
-/** Writes the images of a recording over `root`, one after the other, and checks each. */
-export async function checkImages(root: string, recording: Recording, options: CheckOptions): Promise<Checked> {
-  const { draw, every = 1, check, faults: most = 10 } = options
+/** Opens the images of a recording that was made below `root`. Identical images are opened once. */
+export async function checkImages(
+  scenario: Scenario,
+  root: string,
+  images: Generator<Image>,
+  { draw, every = 1, anewEvery = 50, atOnce = 1, most = 10 }: CheckOptions,
+): Promise<Checked> {
   const seen = new Set<string>()
   const hashes = new WeakMap<Buffer, string>()
-  const faults: Fault[] = []
-  let [images, opened] = [0, 0]
-  for (const image of imagesOf(recording, draw)) {
-    images++
-    const hash = hashOf(image, image.said.length, hashes)
-    if (seen.has(hash)) continue
-    seen.add(hash)
-    if (draw(every) !== 0) continue
-    opened++
-    writeImage(root, image)
-    for (const why of await check(image)) faults.push({ after: image.after, reached: image.reached, why })
-    if (faults.length >= most) break
-  }
-  return { changes: recording.changes.length, images, opened, faults }
-}
+  const found: Found[] = []
+  const counts = { images: 0, different: 0, opened: 0, anew: 0 }
 
-/** The lines that a program had printed. */
-export type Said = readonly string[]
-
-/** The events that a program had acknowledged, as `ack POSITION HASH`. */
-const acknowledgedIn = (said: Said): Map<number, string> =>
-  new Map(
-    said.flatMap((line) => {
-      const [, position, hash] = /^ack (\d+) (\w{64})$/.exec(line) ?? []
-      return position === undefined ? [] : [[Number(position), hash!] as const]
-    }),
-  )
-
-/**
- * The log of a place opens as its owner would open it, and contains each acknowledged event. Returns the faults.
- */
-export async function logFaults(place: Place, said: Said): Promise<string[]> {
-  const acknowledged = acknowledgedIn(said)
-  const folder = join(place.data, 'log')
-  if (acknowledged.size === 0 && !existsSync(folder)) return []
-  try {
-    const log = await openSqliteLog({ folder, mode: 'owner' })
-    const found = new Map<number, string>()
-    try {
-      for await (const page of log.readAll(null, { bodies: false }))
-        for (const { position, hash } of page) found.set(position, hash)
-    } finally {
-      await log.close()
+  /** The next image to open, and whether new processes open it too. */
+  const next = (): { image: Image; isAnew: boolean } | null => {
+    for (let one = images.next(); found.length < most && one.done !== true; one = images.next()) {
+      counts.images++
+      const hash = hashOf(one.value, one.value.said.length, hashes)
+      if (seen.has(hash)) continue
+      seen.add(hash)
+      counts.different++
+      if (draw(every) === 0) return { image: one.value, isAnew: draw(anewEvery) === 0 }
     }
-    return [...acknowledged].flatMap(([position, hash]) =>
-      found.get(position) === hash ? [] : [`the event at ${position} was acknowledged and is lost`],
-    )
-  } catch (error) {
-    return [`the log is refused: ${error}`]
+    return null
   }
+  const work = async (checker: Checker) => {
+    const look = async (by: Checker, image: Image) => {
+      writeImage(by.place.root, image, root)
+      const findings = await by.check(scenario, image.said)
+      if (findings.lost.length + findings.named.length > 0)
+        found.push({ after: image.after, reached: image.reached, ...findings })
+    }
+    for (let one = next(); one !== null; one = next()) {
+      counts.opened++
+      await look(checker, one.image)
+      if (!one.isAnew) continue
+      counts.anew++
+      const other = new Checker()
+      try {
+        await look(other, one.image)
+        writeImage(other.place.root, one.image, root)
+        const why = scenario.isDataFolder ? await refusal(other) : null
+        if (why !== null) found.push({ after: one.image.after, reached: one.image.reached, lost: [], named: [why] })
+      } finally {
+        await other.close()
+      }
+    }
+  }
+  const checkers = Array.from({ length: atOnce }, () => new Checker())
+  try {
+    await Promise.all(checkers.map(work))
+  } finally {
+    await Promise.all(checkers.map((checker) => checker.close()))
+  }
+  return { ...counts, found, leaked: Math.max(...checkers.map(({ leaked }) => leaked)) }
 }
 
-/** `verify` of everything finds nothing wrong. Returns the faults. */
-export async function verifyFaults(place: Place): Promise<string[]> {
-  if (!existsSync(join(place.data, 'log', 'log.db'))) return []
-  const { code, out, err } = await look(place, 'verify')
-  return code === 0 ? [] : [`verify ended with ${code}:\n${out}${err}`]
+/** The output of `keepup verify` in a new process if it fails. */
+async function refusal({ place }: Checker): Promise<string | null> {
+  if (!existsSync(join(place.data, 'log', 'log.db'))) return null
+  const { code, out, err } = await keepup(place, ['verify'], { env: homeOf(place) })
+  return code === 0 ? null : `a new process of verify ended with ${code}:\n${out}${err}`
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type Change, type FileId, type Names, type Recording, rename } from './recording.ts'
 
 // What a loss of power can leave of a recorded folder. The model is a journalling file system such as ext4 or xfs: names
@@ -135,14 +135,39 @@ export function hashOf(image: Image, acknowledged: number, hashes: WeakMap<Buffe
   return hash.digest('hex')
 }
 
-/** Writes an image over a folder. */
-export function writeImage(root: string, image: Image): void {
+/** Writes an image of the folder `recorded` over a folder. */
+export function writeImage(root: string, image: Pick<Image, 'files'>, recorded = root): void {
   for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true, force: true })
   for (const [path, content] of image.files) {
-    if (content === null) mkdirSync(path, { recursive: true, mode: 0o700 })
+    const target = join(root, relative(recorded, path))
+    if (content === null) mkdirSync(target, { recursive: true, mode: 0o700 })
     else {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      writeFileSync(path, content, { mode: 0o600 })
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
+      writeFileSync(target, content, { mode: 0o600 })
+    }
+  }
+}
+
+/**
+ * For each write, the files if the disk acknowledged this write and did not perform it: at the last printed line and at the
+ * end of the program.
+ */
+export function* lostWritesOf({ changes, before }: Pick<Recording, 'changes' | 'before'>): Generator<Image> {
+  const lastLine = changes.findLastIndex(({ kind }) => kind === 'said') + 1
+  for (const after of new Set([lastLine, changes.length])) {
+    const done = changes.slice(0, after)
+    const said = done.flatMap((change) => (change.kind === 'said' ? [change.line] : []))
+    const names = new Map(before.names)
+    for (const change of done) if (isName(change)) applyName(names, change)
+    for (const lost of done) {
+      if (lost.kind !== 'write') continue
+      const contents = new Map(before.contents)
+      const performed = done.filter((change) => change !== lost)
+      applyContents(contents, performed.filter(isContent))
+      const files = [...names].map(
+        ([path, file]) => [path, file === null ? null : (contents.get(file) ?? EMPTY)] as const,
+      )
+      yield { files: new Map(files), said, after: done.indexOf(lost), reached: 'all' }
     }
   }
 }

@@ -31,6 +31,10 @@ export interface RecordedCall {
   readonly thread: string
   /** The number of calls with this name that the thread had made, also of failed ones and on other files. From 1. */
   readonly nth: number
+  /** The number of earlier changes of files. Calls with the same number leave the same files if the process ends there. */
+  readonly earlier: number
+  /** The size of the file after half of a write. Null: the call does not write. */
+  readonly half: number | null
 }
 
 export interface Recording {
@@ -195,14 +199,20 @@ class Trace {
 
   read(trace: string): Pick<Recording, 'changes' | 'calls'> {
     const calls: Recording['calls'][number][] = []
+    let earlier = 0
     for (const call of callsIn(trace)) {
       this.#open = this.#descriptorsOf(call.thread)
       this.#first ??= this.#open
       const before = this.#changes.length
       this.#take(call)
-      const isChange = this.#changes.slice(before).some(({ kind }) => kind !== 'said')
-      if (!isChange || call.name === 'openat') continue
-      calls.push({ call: call.name, path: this.#pathOf(call.args), thread: call.thread, nth: call.nth })
+      const made = this.#changes.slice(before).filter(({ kind }) => kind !== 'said')
+      if (made.length > 0 && call.name !== 'openat') {
+        const write = made.find((change) => change.kind === 'write')
+        const half = write === undefined ? null : write.at + Math.ceil(write.bytes.length / 2)
+        const { name, thread, nth } = call
+        calls.push({ call: name, path: this.#pathOf(call.args), thread, nth, earlier, half })
+      }
+      earlier += made.filter(({ kind }) => kind !== 'sync').length
     }
     return { changes: this.#changes, calls }
   }

@@ -17,9 +17,14 @@ const root = resolve(import.meta.dirname, '../../..')
 const kept = join(root, 'node_modules/.cache/keepup-program')
 const SOURCES = [
   '{domain,adapters,projections,api}/**/*.ts',
-  'test/support/faults/*.ts',
+  'test/support/{crash-images,faults}/*.ts',
   '.ci/bundle.ts',
   'api/cli/*.js',
+]
+/** Programs of tests. */
+const PROGRAMS = [
+  'test/support/faults/crashing.ts',
+  ...['checker', 'child', 'part-child'].map((name) => `test/support/crash-images/${name}.ts`),
 ]
 /** The age in ms at which an old bundle is removed. Other runs may still start processes from younger ones. */
 const OLD_MS = 3_600_000
@@ -49,8 +54,7 @@ export default async function setup(): Promise<void> {
   if (!existsSync(target)) {
     removeOld()
     const half = `${target}-${process.pid}`
-    const entries = [...ENTRIES, 'test/support/faults/crashing.ts']
-    await bundle(half, { entries, placeOf: inClone(target) })
+    await bundle(half, { entries: [...ENTRIES, ...PROGRAMS], placeOf: inClone(target) })
     mkdirSync(join(half, 'api/cli'), { recursive: true })
     copyFileSync(join(root, 'api/cli/keepup.js'), join(half, 'api/cli/keepup.js'))
     // Without it, Node parses each file twice to find out that it is a module.

@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url'
 
 const source = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 const made = process.env.TEST_PROGRAM
-const file = (path: string): string => (made === undefined ? source(path) : `${made}/${path.replace(/\.ts$/, '.js')}`)
+/** The file to start for a module that the bundle has as an entry. */
+export const programFile = (path: string): string =>
+  made === undefined ? source(path) : `${made}/${path.replace(/\.ts$/, '.js')}`
 
 /** The program as started in a clone; also its name in its own output. */
 export const ENTRY = source('api/cli/keepup.js')
 /** The file to start for the program. */
-export const PROGRAM = file('api/cli/keepup.js')
+export const PROGRAM = programFile('api/cli/keepup.js')
 /** The program that kills itself at the point in its environment. */
-export const CRASHING = file('test/support/faults/crashing.ts')
+export const CRASHING = programFile('test/support/faults/crashing.ts')

@@ -19,7 +19,7 @@ const [vault, token] = await Promise.all([
   openVault({ dataFolder: data, env: {} }),
   ensureToken(data, (n) => systemRandom.bytes(n)),
 ])
-const snapshots = SqliteSnapshots.open(join(data, 'snapshots.db'), (path) => rmSync(path))
+const snapshots = SqliteSnapshots.open(join(data, 'snapshots.db'), (path) => rmSync(path, { force: true }))
 const { versions } = await openWorkspace(workspace, { dataFolder: data })
 const tree = await versions.snapshot()
 for (let n = 0; n < 5; n++) {
