@@ -8,14 +8,14 @@ import { bad, type Finding, ok } from './finding.ts'
 const MOST_DELAY_MS = 100
 const RESOLUTION_MS = 10
 
-/** The version of this process, and what it drives. */
+/** The version of this process, and its drives. */
 export function checkWork({ drivers, autoDrive, readOnly, holder }: Services): Finding[] {
   const name = holder === null ? '' : ` as ${holder}, by leases`
   const does = readOnly ? 'only reads' : autoDrive ? `drives what is due${name}` : `drives what is asked for${name}`
   return [ok('keepup', VERSION), ok('drivers', `${does}; ${counted(drivers.count, 'agent')} at work`)]
 }
 
-/** Begins to watch the event loop. Returns a callback for the end, which gives what was seen. */
+/** Begins to watch the event loop. Returns a callback that ends it and gives the finding. */
 export function watchLoop(): () => Finding {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
