@@ -26,6 +26,7 @@ import type { AccessUses } from './access/uses.ts'
 import type { Consumers } from './consumers/consumers.ts'
 import type { KnownRoles } from './definitions/roles.ts'
 import type { KnownTools } from './definitions/tools.ts'
+import type { Finding } from './doctor/finding.ts'
 import type { PresenceHub } from './document/presence.ts'
 import type { Agents } from './external/agents.ts'
 import type { FileBlame } from './files/schemas.ts'
@@ -202,6 +203,8 @@ export interface Services {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes of these runs, by run id. */
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Checks of the machine and the data folder. Empty: this host knows neither. */
+  machine(): Promise<readonly Finding[]>
   /** The available roles. */
   roles(): Promise<KnownRoles>
   /** The available tools. Connects to the configured MCP servers. */

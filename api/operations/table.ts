@@ -5,6 +5,7 @@ import { QUESTION_OPERATIONS } from './ask/operations.ts'
 import { CONSUMER_OPERATIONS } from './consumers/operations.ts'
 import { DECISION_OPERATIONS } from './decisions/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
+import { DOCTOR_OPERATIONS } from './doctor/operations.ts'
 import { DOCUMENT_OPERATIONS } from './document/operations.ts'
 import { EVENT_OPERATIONS } from './events/operations.ts'
 import { EXTERNAL_OPERATIONS } from './external/operations.ts'
@@ -40,6 +41,7 @@ export const OPERATIONS = [
   ...CONSUMER_OPERATIONS,
   ...DECISION_OPERATIONS,
   ...DEFINITION_OPERATIONS,
+  ...DOCTOR_OPERATIONS,
   ...DOCUMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EXTERNAL_OPERATIONS,

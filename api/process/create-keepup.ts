@@ -11,6 +11,7 @@ import type { ContextStores } from '../../domain/store/runtime/context-stores.ts
 import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import { AccessUses } from '../operations/access/uses.ts'
 import { Consumers } from '../operations/consumers/consumers.ts'
+import type { Finding } from '../operations/doctor/finding.ts'
 import { PresenceHub } from '../operations/document/presence.ts'
 import type { Agents } from '../operations/external/agents.ts'
 import type { Losses } from '../operations/losses/losses.ts'
@@ -67,6 +68,8 @@ export interface KeepUpPorts {
   readonly prepare: PrepareServices
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Checks of the machine and the data folder. Absent: this host knows neither. */
+  machine?(): Promise<readonly Finding[]>
   /** A model request in the provider's format. Absent: the host cannot give it. */
   wire?: NonNullable<Services['wire']>
   /** Calls the listener with each tool list of an external tool server. Absent: there are no such servers. */
@@ -155,6 +158,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     },
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
+    machine: async () => (await ports.machine?.()) ?? [],
     wire: ports.wire ?? null,
     agents: ports.agents ?? null,
     auditor: ports.auditor ?? NO_AUDITOR,

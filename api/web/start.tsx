@@ -37,6 +37,7 @@ const ProofScreen = later(async () => (await import('./proof/proof-screen.tsx'))
 
 const RunScreen = later(async () => (await import('./run/run-screen.tsx')).RunScreen)
 const StartScreen = later(async () => (await import('./start/start-screen.tsx')).StartScreen)
+const HealthScreen = later(async () => (await import('./doctor/health-screen.tsx')).HealthScreen)
 const WebhooksScreen = later(async () => (await import('./webhooks/webhooks-screen.tsx')).WebhooksScreen)
 
 /** The screens for files, which need no session. */
@@ -57,6 +58,7 @@ function Screen() {
   if (path.value === '/proof') return <ProofScreen />
   if (path.value === '/access') return <AccessScreen />
   if (path.value === '/retention') return <KeepingScreen />
+  if (path.value === '/health') return <HealthScreen />
   if (path.value === '/webhooks') return <WebhooksScreen />
   const Viewer = VIEWERS[path.value]
   if (Viewer !== undefined) return <Viewer />

@@ -184,4 +184,18 @@ export const PLANTED: readonly Planted[] = [
     "    case 'end_reported':\n",
     '',
   ),
+  one(
+    'the import of an edit is acknowledged before it is recorded',
+    'an acknowledged edit is in the document once',
+    'domain/document/runtime/document-desk.ts',
+    "const recorded = await this.#record({ kind: 'import', change }, asking, revision, change)\n",
+    "void this.#record({ kind: 'import', change }, asking, revision, change).catch(() => null)\n        const recorded = revision + 1\n",
+  ),
+  one(
+    'an erasure of a variable spares all but its last value',
+    'no byte of an erased text is left',
+    'domain/store/runtime/context-stores.ts',
+    'if (only.size === 0) throw variableNotFound(key)',
+    'for (const one of [...only].slice(0, -1)) only.delete(one)\n    if (only.size === 0) throw variableNotFound(key)',
+  ),
 ]

@@ -173,6 +173,14 @@ export class SimulatedTables {
     }
   }
 
+  /** Whether a row has the text. */
+  holds(text: string): boolean {
+    const start = text.slice(0, text.indexOf(';') + 1)
+    return KEYS.some(([table]) =>
+      JSON.stringify(this.#connection.prepare(`select * from "${table}"`).all()).includes(start),
+    )
+  }
+
   close(): void {
     release(this.#connection)
   }

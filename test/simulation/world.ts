@@ -18,8 +18,11 @@ import type { PersonRequest } from '../support/plans.ts'
 import { NO_SECRETS } from '../support/secrets/no-secrets.ts'
 import { Checker } from './checker.ts'
 import type { Choices } from './choices.ts'
+import { SimulatedDocuments } from './documents.ts'
+import { SimulatedErasures } from './erasures.ts'
 import { SimulatedLog } from './log.ts'
 import { answerOf, EFFECTS, type Plan, planOf, specOf, TOOL_SPECS, type ToolName } from './plan.ts'
+import type { Request, Served } from './requests.ts'
 import { type Fault, Host, Outage, Scheduler, Violation } from './scheduler.ts'
 import { SimulatedTables } from './tables.ts'
 
@@ -33,24 +36,23 @@ const REST_MS = 24 * 3_600_000
 /** The most steps without an append while something is open. */
 const REST_IDLE = 6_000
 
+/** In 1,024 steps of a world with texts: edits of a document; variables that are set or erased. */
+const EDITS = 50
+const ERASURES = 20
+
 /** Steps after which something has happened that the process does not know yet. */
 const BOUNDARY = / begins |durable|writes the tables/
 
-/** A request of a person, repeated with its key until it is answered. */
-interface Asked {
-  readonly what: string
+/** A request, repeated with its key until it is answered. */
+interface Asked extends Request {
   readonly key: string
-  /** The content of the request, which its key stands for. */
-  readonly content: unknown
-  send(runtime: Runtime, key: string): Promise<unknown>
   /** The process that has it; null: none. */
   by: Host | null
 }
 
 /** A process: it drives the runs that are due, and takes people's requests. */
-interface Worker {
+interface Worker extends Served {
   readonly host: Host
-  readonly runtime: Runtime
 }
 
 /** One simulated world: a log, tables, leases, processes that compete for one tree of agents, and people. */
@@ -62,6 +64,8 @@ export class SimulatedWorld {
   readonly #log: SimulatedLog
   readonly #blobs = new MemoryBlobs()
   readonly #leases: MemoryLeases
+  readonly #documents: SimulatedDocuments
+  readonly #erasures: SimulatedErasures
   #tables!: SimulatedTables
   #workers: Worker[] = []
   #boots = 0
@@ -85,7 +89,10 @@ export class SimulatedWorld {
       this.#wrote = scheduler.count
       this.#modelIntents += batch.filter(({ header }) => header.type === 'model_call_start').length
       checker.written(batch)
+      this.#documents.written(batch)
     })
+    this.#documents = new SimulatedDocuments(this.#log.durable.logId)
+    this.#erasures = new SimulatedErasures(scheduler, this.#log, this.#blobs)
     scheduler.disturbances.push(
       {
         // Most faults are found right after an effect or an append, so processes die there more often.
@@ -99,6 +106,8 @@ export class SimulatedWorld {
       { rate: rates.haste, cause: () => (scheduler.passTime() ? 'the time passes while others work' : null) },
       { rate: rates.person, cause: (which) => this.#person(which) },
       { rate: rates.fork, cause: (which) => this.#fork(which) },
+      { rate: this.plan.texts ? EDITS : 0, cause: (which, roll) => this.#request(this.#documents.edit(which, roll)) },
+      { rate: this.plan.texts ? ERASURES : 0, cause: (which) => this.#request(this.#erasures.next(which)) },
     )
     scheduler.check = () => this.#check()
   }
@@ -142,6 +151,21 @@ export class SimulatedWorld {
       const { problems } = await runtime.verify(state!.agentId)
       if (problems.length > 0) throw new Violation('every stream verifies', JSON.stringify(problems[0]))
     }
+    const ports = { ...this.#ports(WORLD), log: this.#log.durable }
+    await this.#erasures.atEnd(this.#tables, SimulatedErasures.stores(ports))
+    const all = [...this.#workers.map(({ host, documents }) => [host.name, documents] as const)]
+    const ends = this.#documents.atEnd([['a new process', SimulatedDocuments.gateway(ports)], ...all])
+    let settled = false
+    void ends
+      .catch(() => undefined)
+      .then(() => {
+        settled = true
+      })
+    for (let n = 0; !settled; n++) {
+      if (n > REST_IDLE) throw new Violation('nothing that is owed is forgotten', 'a document is not shown')
+      await scheduler.tick()
+    }
+    await ends
   }
 
   /** Everything is done, acknowledged and in the tables. */
@@ -182,7 +206,8 @@ export class SimulatedWorld {
           closed,
         })
       : new Runtime(ports)
-    const worker = { host, runtime }
+    const [documents, contexts] = [SimulatedDocuments.gateway(ports), SimulatedErasures.stores(ports)]
+    const worker = { host, runtime, documents, contexts }
     this.#workers.push(worker)
     const reports = new Proxy(runtime, {
       get: (_, key) =>
@@ -429,8 +454,8 @@ export class SimulatedWorld {
   #ask(agentId: string, command: UserCommand): void {
     this.#request({
       what: `${command.kind} ${agentId}`,
-      content: command,
-      send: (runtime, key) => runtime.execute(agentId, command, { by: USER, key }),
+      send: ({ runtime }, key) => runtime.execute(agentId, command, { by: USER, key }),
+      done: (_, key) => this.#recorded(key, command),
     })
   }
 
@@ -440,18 +465,25 @@ export class SimulatedWorld {
     if (source === undefined || this.#forks > 1) return null
     const at = { revision: which % (source.revision + 1) }
     const options = { runId: `fork${++this.#forks}`, drive: true } as const
-    this.#request({
+    return this.#request({
       what: `fork ${RUN}@${at.revision} as ${options.runId}`,
-      content: { source: RUN, at, options },
-      send: (runtime, key) => runtime.fork(RUN, at, options, { by: USER, key }),
+      send: ({ runtime }, key) => runtime.fork(RUN, at, options, { by: USER, key }),
+      done: (_, key) => this.#recorded(key, { source: RUN, at, options }),
     })
-    return `a person wants a fork at ${RUN}@${at.revision}`
   }
 
-  #request(request: Omit<Asked, 'key' | 'by'>): void {
+  /** The log must have the request with this key and content. */
+  #recorded(key: string, content: unknown): void {
+    this.checker.acknowledged(keyOf(keyedCommand(this.#log.durable.logId, key, content))!, key)
+  }
+
+  /** Returns the request for the story. */
+  #request(request: Request | null): string | null {
+    if (request === null) return null
     const asked: Asked = { ...request, key: `request${this.#requests++}`, by: null }
     this.#open.add(asked)
     this.#repeat(asked)
+    return `a person wants: ${request.what}`
   }
 
   #repeat(asked: Asked): void {
@@ -468,8 +500,8 @@ export class SimulatedWorld {
           return 'nobody is there'
         }
         asked.by = worker.host
-        asked.send(worker.runtime, key).then(
-          () => this.#answered(asked, worker.host, null),
+        asked.send(worker, key).then(
+          (answer) => this.#answered(asked, worker.host, null, answer),
           (error: unknown) => this.#answered(asked, worker.host, error as Error),
         )
         return `through ${worker.host.name}`
@@ -477,16 +509,15 @@ export class SimulatedWorld {
     })
   }
 
-  #answered(asked: Asked, host: Host, error: Error | null): void {
-    const { what, content, key } = asked
+  #answered(asked: Asked, host: Host, error: Error | null, answer?: unknown): void {
+    const { key } = asked
     this.scheduler.add({
       by: host,
       what: `answers ${key}${error === null ? '' : ` with ${(error as { code?: string }).code ?? error.message}`}`,
       run: () => {
         if (error === null) {
           this.#open.delete(asked)
-          const told = keyOf(keyedCommand(this.#log.durable.logId, key, content))
-          this.checker.acknowledged(told!, `${what} (${key})`)
+          asked.done(answer, key)
         } else if (error instanceof CommandRejected) this.#open.delete(asked)
         else if (isOfTheWorld(error)) this.scheduler.timer(WORLD, 1_000, 'is patient', () => this.#repeat(asked))
         else throw error

@@ -94,6 +94,7 @@ const screens: [string, () => string, string][] = [
   ['the holds', () => '/retention?tab=holds', '.data-table button'],
   ['a run that is held', () => `/runs/${done}`, '.reasons'],
   ['the webhooks', () => '/webhooks', '.data-table button'],
+  ['the health', () => '/health', '.data-table .bad'],
   ['no pack', () => '/pack', '.notice'],
   ['no exported run', () => '/exported', '.notice'],
   ['a place that is none', () => '/nowhere', '.notice'],

@@ -134,6 +134,7 @@ describe('a view', () => {
     ['/retention?tab=holds', 'keepup hold list', '/v1/holds'],
     ['/retention?tab=holds&all=true', 'keepup hold list --all', '/v1/holds?all=true'],
     ['/webhooks', 'keepup webhooks', '/v1/webhooks'],
+    ['/health', 'keepup doctor', '/v1/doctor'],
     ['/proof?tab=verify', 'keepup verify', '/v1/proof/verify'],
     ['/audit?tab=log&stream=agent-r1', null, '/v1/streams/agent-r1/events'],
   ])('%s is %s', (path, keepup, request) => {

@@ -1,23 +1,35 @@
 import type { Command } from 'commander'
 import { take } from '../../http/answers.ts'
+import { joined } from '../../operations/doctor/examine.ts'
+import { bad, type Finding, message, ok } from '../../operations/doctor/finding.ts'
+import { machineFindings, opensNothing } from '../../process/doctor/machine-findings.ts'
+import { OwnerError } from '../../process/owner/backend.ts'
 import type { Context } from '../context.ts'
-import { examine } from '../doctor/checks.ts'
-import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit.ts'
-import { fetchLossReport } from '../output/loss-text.ts'
 import type { Kit } from './kit.ts'
 
-/** All findings of the checks, in the order in which a person would look. */
+/**
+ * All findings. The machine is examined here, before anything is opened: opening repairs some files. The process that
+ * owns the data folder examines the rest.
+ */
 export async function findingsOf(ctx: Context): Promise<Finding[]> {
-  return examine(ctx.config, ctx.io.env, {
-    identity: async () => {
-      const { logId } = await take((await ctx.client('read')).v1.health.$get({}))
-      return { logId, kind: (await ctx.backend('read')).kind }
-    },
-    tables: async () => take((await ctx.client('read')).v1.projections.$get({})),
-    losses: () => fetchLossReport(ctx, true),
-    client: () => ctx.client('read'),
-  })
+  const machine = await machineFindings(ctx.config, ctx.io.env, false)
+  if (opensNothing(machine)) return [...machine]
+  try {
+    const client = await ctx.client('read')
+    const { findings } = await take(client.v1.doctor.$get({ query: { machine: 'false' } }))
+    const { kind } = await ctx.backend('read')
+    const where = kind === 'remote' ? 'owned by another process, which answers' : 'opened here'
+    const named = findings.map((one) =>
+      one.check === 'log' && one.state === 'ok' ? ok('log', `${one.found}, ${where}`) : one,
+    )
+    return joined(machine, named)
+  } catch (error) {
+    if (error instanceof OwnerError && error.code === 'NOTHING_YET')
+      return [...machine, ok('log', 'none yet; the first run makes it')]
+    const todo = 'do what the message says; "verify" then checks what is stored'
+    return joined(machine, [bad('broken', 'log', message(error), todo)])
+  }
 }
 
 export function listFindings(ctx: Context, findings: readonly Finding[]): void {

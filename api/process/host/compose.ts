@@ -235,6 +235,12 @@ export function compose(host: Host, kept: Kept): Services {
     prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, operatorText(error)),
+    ...(host.keepsFiles && {
+      machine: async () => {
+        const { machineFindings } = await import('../doctor/machine-findings.ts')
+        return machineFindings(config, process.env, true)
+      },
+    }),
   })
 }
 

@@ -62,6 +62,8 @@ export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
       return query.get('all') === 'true'
         ? { keepup: 'keepup hold list --all', curl: get('/v1/holds?all=true') }
         : { keepup: 'keepup hold list', curl: get('/v1/holds') }
+    case '/health':
+      return { keepup: 'keepup doctor', curl: get('/v1/doctor') }
     case '/webhooks':
       return { keepup: 'keepup webhooks', curl: get('/v1/webhooks') }
     case '/proof':

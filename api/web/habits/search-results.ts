@@ -42,6 +42,7 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
   ['Retention: how long texts stay', '/retention'],
   ['Retention: legal holds', '/retention?tab=holds'],
   ['Webhooks and their deliveries', '/webhooks'],
+  ['Health of the process and what it needs', '/health'],
   ['View an exported run', '/exported'],
   ['Check a pack', '/pack'],
 ]

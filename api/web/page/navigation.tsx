@@ -19,6 +19,7 @@ const OVERSIGHT: readonly Link[] = [
   ['/access', 'Access'],
   ['/retention', 'Retention'],
   ['/webhooks', 'Webhooks'],
+  ['/health', 'Health'],
 ]
 
 /** As in layout.css. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { GROUPS } from '../../../api/cli/commands/groups.ts'
-import { unreadableKinds } from '../../../api/cli/doctor/formats.ts'
-import { howToInstall } from '../../../api/cli/doctor/install.ts'
+import { unreadableKinds } from '../../../api/process/doctor/formats.ts'
+import { howToInstall } from '../../../api/process/doctor/install.ts'
 import { inProcess } from '../support/cli.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keepup-set-up-'))

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { checkRestores } from '../../../api/cli/doctor/finding.ts'
+import { checkRestores } from '../../../api/operations/doctor/finding.ts'
 import { bodyOf, openWorld } from '../support/http.ts'
 
 const world = await openWorld()

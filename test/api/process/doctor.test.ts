@@ -7,7 +7,8 @@ import { findProgram } from '../../../adapters/processes/programs.ts'
 import { canLimit, isExempt } from '../../../adapters/sandbox/process-limit.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
-import { checkDisk, checkGit, checkGuards, checkSandbox, vaultFault } from '../../../api/cli/doctor/checks.ts'
+import { checkGuards, vaultFault } from '../../../api/process/doctor/folder.ts'
+import { checkDisk, checkGit, checkSandbox } from '../../../api/process/doctor/machine.ts'
 import { tempFolder } from '../../support/folders.ts'
 
 it.skipIf(process.platform !== 'linux')(

@@ -1,10 +1,18 @@
 import { ProjectionError } from '../../../projections/engine/errors.ts'
 import { counted } from '../../../projections/engine/text.ts'
-import type { ServersConfig } from '../../process/config/settings.ts'
-import type { Unsafe } from '../../process/servers/durability.ts'
-import { COUNTED, lookAtServers, type TablesLook } from '../../process/servers/inspect-servers.ts'
-import type { SchemaRights } from '../../process/servers/schema-rights.ts'
-import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
+import {
+  bad,
+  checkOrphans,
+  checkParked,
+  checkRestores,
+  type Finding,
+  message,
+  ok,
+} from '../../operations/doctor/finding.ts'
+import type { ServersConfig } from '../config/settings.ts'
+import type { Unsafe } from '../servers/durability.ts'
+import { COUNTED, lookAtServers, type TablesLook } from '../servers/inspect-servers.ts'
+import type { SchemaRights } from '../servers/schema-rights.ts'
 
 /** The finding for an unusable server, with the remedy. */
 function broken(check: string, error: Error, without: string): Finding {

@@ -6,8 +6,8 @@ import { FORMAT, READER } from '../../../domain/log/envelope.ts'
 import { LOG_META } from '../../../domain/log/ids.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
 import { tablesFault } from '../../../projections/engine/store/damage.ts'
-import { paths } from '../../process/host/paths.ts'
-import { bad, type Finding, message, ok } from './finding.ts'
+import { bad, type Finding, message, ok } from '../../operations/doctor/finding.ts'
+import { paths } from '../host/paths.ts'
 
 const NEWER = 'use the keepup that wrote it, or a newer one'
 

@@ -5,14 +5,10 @@ import { openLogToRead } from '../../../adapters/sqlite/log/connection.ts'
 import { endOfLog, foreignMark } from '../../../adapters/sqlite/log/log-end.ts'
 import { markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { tablesFault } from '../../../projections/engine/store/damage.ts'
-import { paths } from '../../process/host/paths.ts'
-import { OwnerError } from '../../process/owner/backend.ts'
-import type { LossReportAnswer } from '../output/loss-text.ts'
-import { bad, type Finding, message, ok } from './finding.ts'
+import { bad, type Finding, message, ok } from '../../operations/doctor/finding.ts'
+import { paths } from '../host/paths.ts'
 
 // Checks the files of a data folder. Reports damage before any file is opened in a mode that would repair it.
-
-const RESTORE = 'restore a backup of the log, or look at what is missing with "repair"'
 
 /** Checks the mark file next to the log. Empty if there is no log yet. */
 function checkMark(data: string): Finding[] {
@@ -90,24 +86,12 @@ function checkVersions(data: string): Finding[] {
   return [bad('broken', 'versions', `${versions} lacks ${missing.join(', ')}`, todo)]
 }
 
-/** Checks all files that need no open log. */
+/** Checks all files that need no open log. Reads the whole snapshots, so call it before they are opened. */
 export const checkStored = (data: string): Finding[] => [
   ...checkMark(data),
   ...checkDatabases(data),
   ...checkVersions(data),
 ]
 
-/** Whether the log still contains its last known event. The check of the log reports why it does not open. */
-export async function checkEnd(report: () => Promise<LossReportAnswer>): Promise<Finding[]> {
-  try {
-    const { loss } = await report()
-    return [
-      loss === null
-        ? ok('log end', 'the log holds all that was seen of it')
-        : bad('broken', 'log end', loss.message, RESTORE),
-    ]
-  } catch (error) {
-    if (error instanceof OwnerError) return []
-    return [bad('broken', 'log end', message(error), RESTORE)]
-  }
-}
+/** Checks the files of a data folder that this process has opened. Reads little of each. */
+export const checkOpened = (data: string): Finding[] => [...checkMark(data), ...checkVersions(data)]
