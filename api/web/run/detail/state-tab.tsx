@@ -1,5 +1,5 @@
 import { dollars } from '../../../cli/output/units.ts'
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../states-at-position.ts'
 import { type Written, writerOf, writerOfCall } from '../writers.ts'
