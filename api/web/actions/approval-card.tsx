@@ -125,6 +125,7 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
                 </button>
                 <input
                   ref={reason}
+                  dir="auto"
                   aria-label="Reason"
                   placeholder={`reason${keys ? ' (r)' : ''}`}
                   onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}

@@ -47,7 +47,7 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
         <button type="button" onClick={decide('happened', 'Recorded: it happened.')}>
           It happened
         </button>
-        <input ref={result} aria-label="Its result" placeholder="with this result" />
+        <input ref={result} dir="auto" aria-label="Its result" placeholder="with this result" />
         <button type="button" onClick={decide('run', 'It runs now.')}>
           It did not: run it
         </button>

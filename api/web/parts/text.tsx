@@ -1,3 +1,4 @@
+import { number } from './format.ts'
 import { shown } from './shown.ts'
 
 /** The most characters of a text that the page shows at once (UTF-16 code units). */
@@ -9,9 +10,7 @@ export function Foreign({ text, most = SCREENFUL }: { text: string; most?: numbe
   return (
     <bdi class="foreign">
       {shown(part)}
-      {part.length < text.length && (
-        <span class="quiet"> … {(text.length - part.length).toLocaleString('en')} more</span>
-      )}
+      {part.length < text.length && <span class="quiet"> … {number(text.length - part.length)} more</span>}
     </bdi>
   )
 }

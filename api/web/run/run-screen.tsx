@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { KINDS_OF_RUNS } from '../../../domain/log/owner.ts'
-import { dollars } from '../../cli/output/units.ts'
 import type { RunTree } from '../../operations/runs/schemas.ts'
 import { useRights } from '../access/rights.ts'
 import { RunActions } from '../actions/run-actions.tsx'
@@ -10,7 +9,7 @@ import { Held } from '../keeping/hold-notice.tsx'
 import { query } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
-import { short } from '../parts/format.ts'
+import { money, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
@@ -144,7 +143,7 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
         <bdi>{shown([run.role, run.model].filter(Boolean).join(' · '))}</bdi>
       </span>
       <span class="figures">
-        {dollars(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
+        {money(run.total.nanoDollars)} · turn {run.turn} · step {run.step}
       </span>
       {source !== null && (
         <a class="badge" href={`/runs/${source.agentId}`}>

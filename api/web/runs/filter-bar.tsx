@@ -63,6 +63,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
     <search class="filters">
       <input
         type="search"
+        dir="auto"
         aria-label="Text in task, input, answer, result or calls"
         placeholder="text in a run  ( / )"
         {...search}

@@ -1,3 +1,4 @@
+import { number } from '../format.ts'
 import { SCREENFUL } from '../text.tsx'
 import { ansiPieces } from './ansi.ts'
 
@@ -17,9 +18,7 @@ export function AnsiText({ text }: { text: string }) {
           ),
         )}
       </bdi>
-      {part.length < text.length && (
-        <span class="quiet"> … {(text.length - part.length).toLocaleString('en')} more</span>
-      )}
+      {part.length < text.length && <span class="quiet"> … {number(text.length - part.length)} more</span>}
     </pre>
   )
 }

@@ -1,3 +1,4 @@
+import { number } from '../format.ts'
 import { shown } from '../shown.ts'
 import { SCREENFUL } from '../text.tsx'
 import type { CodePiece } from './highlight.ts'
@@ -25,14 +26,12 @@ export function CodeView({ text, path, first = 1 }: CodeViewProps) {
           <span class="quiet number" aria-hidden="true">
             {first + i}
           </span>
-          <span class="code-text">
+          <span class="code-text" dir="auto">
             <CodeLine text={line} pieces={colours[i]} />
           </span>
         </div>
       ))}
-      {part.length < text.length && (
-        <p class="quiet">… {(text.length - part.length).toLocaleString('en')} more characters</p>
-      )}
+      {part.length < text.length && <p class="quiet">… {number(text.length - part.length)} more characters</p>}
     </section>
   )
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { number } from '../format.ts'
 import { isSmall } from '../is-small.ts'
 import { shown } from '../shown.ts'
 import { Foreign } from '../text.tsx'
@@ -31,7 +32,11 @@ interface JsonViewProps {
 export function JsonView({ value, name, open = true, text = TEXT }: JsonViewProps) {
   const [isOpen, setOpen] = useState(open)
   const [most, setMost] = useState(MOST)
-  const label = name !== undefined && <span class="json-key">{shown(name)}: </span>
+  const label = name !== undefined && (
+    <span class="json-key">
+      <bdi>{shown(name)}</bdi>:{' '}
+    </span>
+  )
   if (typeof value !== 'object' || value === null)
     return (
       <div class="json-line">
@@ -61,7 +66,7 @@ export function JsonView({ value, name, open = true, text = TEXT }: JsonViewProp
           ))}
           {entries.length > most && (
             <button type="button" class="link" onClick={() => setMost(most + 10 * MOST)}>
-              {entries.length - most} more
+              {number(entries.length - most)} more
             </button>
           )}
         </div>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { number } from '../format.ts'
 import { shown } from '../shown.ts'
 import { CodeLine } from './code-view.tsx'
 import type { CodePiece } from './highlight.ts'
@@ -19,13 +20,13 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (
-        <div key={i} class={kinds[i]}>
+        <div key={i} class={kinds[i]} dir="auto">
           <Line text={line} pieces={colours[i]} />
         </div>
       ))}
       {lines.length > most && (
         <button type="button" class="link" onClick={() => setMost(most * 4)}>
-          {lines.length - most} more lines
+          {number(lines.length - most)} more lines
         </button>
       )}
     </section>
@@ -46,7 +47,7 @@ function Line({ text, pieces }: { text: string; pieces: readonly CodePiece[] | u
     <>
       {shown(text.slice(0, LINE))}{' '}
       <button type="button" class="link" onClick={() => setWhole(true)}>
-        {(text.length - LINE).toLocaleString('en')} more characters
+        {number(text.length - LINE)} more characters
       </button>
     </>
   )
