@@ -7,6 +7,8 @@ const MAX_WAITING = 2000
 const MAX_OUTPUT = 20_000
 const MAX_CALLS = 16
 
+type HeaderPart = Pick<Header, 'type' | 'runId' | 'agentId' | 'toolCallId'>
+
 /** The output of an agent's calls of one turn, by call id. */
 interface Outputs {
   readonly turn: number
@@ -42,7 +44,7 @@ export class LiveHub implements LiveFeed {
   }
 
   /** Releases the output of a call that has ended: its event contains the result. */
-  heard({ type, runId, agentId, toolCallId }: Header): void {
+  heard({ type, runId, agentId, toolCallId }: HeaderPart): void {
     if (type !== 'tool_call_end' || runId === undefined || agentId === undefined || toolCallId === undefined) return
     const ofRun = this.#outputs.get(runId)
     const outputs = ofRun?.get(agentId)

@@ -205,13 +205,13 @@ function Deeds({ documentId, comment }: Pick<ThreadProps, 'documentId' | 'commen
   if (asking !== null)
     return (
       <form class="pair" onSubmit={answer}>
-        {/* biome-ignore lint/a11y/noAutofocus: the person asked for this field */}
         <input
           name="text"
           dir="auto"
           aria-label={asking === 'reply' ? 'Reply' : 'Reason'}
           required
           maxLength={2000}
+          // biome-ignore lint/a11y/noAutofocus: the person asked for this field
           autoFocus
         />
         <button type="submit" disabled={busy.value}>

@@ -1,167 +1,120 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useBrowser } from '../../support/browser/pages.ts'
-import { type Served, serve } from '../../support/browser/served.ts'
+import type { Served } from '../../support/browser/served.ts'
 import { COLOURS, violations } from '../../support/browser/violations.ts'
+import { type Furnished, furnish } from './screens.ts'
 
-// The rules of axe on every screen. The themes differ in colours only, so the dark theme runs only the rules about colours.
+// The rules of axe on every screen, and screens at 200 % and 400 %. The themes differ in colours only, so the dark theme runs only
+// the rules about colours.
 
-const WINDOW = { width: 1280, height: 800 }
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+]
+/** A window of 1280 × 1024 at 200 % and at 400 % (WCAG 2.2, 1.4.10 Reflow). */
+const ZOOMED = [
+  { width: 640, height: 512 },
+  { width: 320, height: 256 },
+]
 
 /** Resolves when the page has drawn itself at its current size. */
 const frames = (page: Page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 
 const browser = useBrowser()
+let furnished: Furnished
 let served: Served
-let [asks, done, question, paper] = ['', '', '', '']
+let done = ''
 beforeAll(async () => {
-  const webhooks = [{ name: 'chat', url: 'http://127.0.0.1:9/hook', secret: 'HOOK' }]
-  served = await serve({ settings: { webhooks } })
-  asks = await served.driven('write hello', { workspace: served.workspace() })
-  done = await served.driven('write hello', {
-    workspace: served.workspace(),
-    approve: ['write_file'],
-    contextVariables: { a: 1 },
-  })
-  question = await served.driven('ask me')
-  await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
-  const body = {
-    title: 'Plan',
-    format: 'markdown',
-    content: '# Plan\n\nFirst **this**.\n\n| a |\n|---|\n| b |\n',
-    by: 'ada',
-  }
-  const anchor = { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' }
-  await served.ask('POST', '/v1/anchors', anchor)
-  await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
-  await served.ask('POST', '/v1/holds', { of: done, reason: 'the matter of Smith', by: 'ada' })
-  await served.ask('PUT', '/v1/retention', { of: 'run', days: 180, by: 'ada' })
-  paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
-  const { blocks } = await served.ask<{ blocks: { id: string }[] }>('GET', `/v1/documents/${paper}`)
-  const about = { span_id: blocks[1]!.id, quote: 'First', by: 'ada' }
-  await served.ask('POST', `/v1/documents/${paper}/comments`, { ...about, text: 'Why first?' })
-  await served.ask('POST', `/v1/documents/${paper}/suggestions`, { ...about, replacement: 'Second', reason: 'order' })
+  furnished = await furnish()
+  ;({ served, done } = furnished)
 })
 afterAll(() => served.close())
 
-const screens: [string, () => string, string][] = [
-  ['the list', () => '/', '.run-row'],
-  ['a list with a selected run', () => `/?run=${done}`, '.run-row.selected'],
-  ['an empty list', () => '/?text=nothing+at+all', '.notice'],
-  ['the inbox', () => '/inbox', '.ask .patch'],
-  ['the start', () => '/start', 'select#role'],
-  ['a run that asks', () => `/runs/${asks}`, '.ask .patch'],
-  ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
-  ...['event', 'state', 'diff', 'files', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
-    `the detail ${tab}`,
-    () => `/runs/${done}?at=13&tab=${tab}`,
-    '.detail h2, .detail pre, .detail .json-line',
-  ]),
-  ...['feed', 'compact', 'waterfall'].map((view): [string, () => string, string] => [
-    `the timeline ${view}`,
-    () => `/runs/${done}?view=${view}&at=7`,
-    '.card header .quiet, .event .said bdi:not(:empty), .work',
-  ]),
-  ['two runs compared', () => `/compare?a=${asks}&b=${done}`, '.place-row'],
-  ['two steps compared', () => `/compare?a=${done}:0&b=${done}:1`, '.compare .patch'],
-  ['nothing compared', () => '/compare', '.notice'],
-  ['a file with its writers', () => `/runs/${done}?tab=files&file=hello.txt`, '.blame'],
-  ['the documents', () => '/documents', '.documents li'],
-  ['the editor of a document', () => `/documents/${paper}?tab=edit`, '.ProseMirror .marked'],
-  ...['text', 'writers', 'change', 'proof'].map((tab): [string, () => string, string] => [
-    `the document ${tab}`,
-    () => `/documents/${paper}?tab=${tab}`,
-    '.detail h2, .detail .blame, .detail button:text("Verify")',
-  ]),
-  ...['cost', 'calls', 'routing', 'runs', 'budgets'].map((tab): [string, () => string, string] => [
-    `the numbers ${tab}`,
-    () => `/numbers?tab=${tab}`,
-    '.data-table',
-  ]),
-  ['no numbers', () => '/numbers?run=none', '.notice, .fault'],
-  ['the questions', () => '/audit?question=approvals', '.questions'],
-  ['the proof', () => '/audit?tab=proof', 'form.row'],
-  ['the tables', () => '/audit?tab=tables', '.facts'],
-  ['the log', () => '/audit?tab=log', '.streams'],
-  ['a stream', () => `/audit?tab=log&stream=agent-${done}`, '.event .said bdi:not(:empty)'],
-  ['the heads and anchors', () => '/proof', '.facts'],
-  ['an anchor that fails', () => '/proof', '.data-table .bad'],
-  ['the verification', () => '/proof?tab=verify', '.panel button'],
-  ['the guide to proofs', () => '/proof?tab=guide', '.markdown'],
-  ['access that is off', () => '/access', '.notice'],
-  ['the retention', () => '/retention', '.data-table button'],
-  ['the holds', () => '/retention?tab=holds', '.data-table button'],
-  ['a run that is held', () => `/runs/${done}`, '.reasons'],
-  ['the webhooks', () => '/webhooks', '.data-table button'],
-  ['no pack', () => '/pack', '.notice'],
-  ['no exported run', () => '/exported', '.notice'],
-  ['a place that is none', () => '/nowhere', '.notice'],
-]
+/** Opens a screen, and waits until it is drawn. */
+async function visit(page: Page, path: string, ready: string): Promise<void> {
+  await page.goto(served.url + path)
+  await page.locator(ready).first().waitFor()
+  await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+}
 
-it('no screen breaks a rule of axe in the light and the dark theme, or runs out of the page sideways at twice the size', async () => {
+it('no screen breaks a rule of axe at the size of a desk and of a phone, in the light and the dark theme, and no tab is left out', async () => {
   const page = await browser.page()
   // A transition would show axe a colour between the two themes.
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await served.open(page)
   const found: [string, string[]][] = []
-  for (const [name, path, ready] of screens) {
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize(WINDOW)
-    await page.goto(served.url + path())
-    await page.locator(ready).first().waitFor()
-    await expect.poll(() => page.getByText('loading …').count()).toBe(0)
-    found.push([`${name}, light`, await violations(page)])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    found.push([`${name}, dark`, await violations(page, COLOURS)])
-    await page.setViewportSize({ width: WINDOW.width / 2, height: WINDOW.height / 2 })
-    await frames(page)
-    await page.locator(ready).first().waitFor()
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-    found.push([`${name}, twice the size`, wide === 0 ? [] : [`${wide} px too wide`]])
-  }
+  const [tabs, chosen] = [new Set<string>(), new Set<string>()]
+  for (const [name, path, ready] of furnished.screens)
+    for (const size of SIZES) {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize(size)
+      await visit(page, path, ready)
+      found.push([`${name}, ${size.width} px, light`, await violations(page)])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      found.push([`${name}, ${size.width} px, dark`, await violations(page, COLOURS)])
+      const shown = await page.getByRole('tab').evaluateAll((all) =>
+        all.map((tab) => ({
+          name: `${tab.parentElement!.getAttribute('aria-label')}: ${tab.textContent}`,
+          isChosen: tab.getAttribute('aria-selected') === 'true',
+        })),
+      )
+      for (const tab of shown) {
+        tabs.add(tab.name)
+        if (tab.isChosen) chosen.add(tab.name)
+      }
+    }
   expect(found.filter(([, all]) => all.length > 0)).toEqual([])
+  // The access screen has tabs only when access is on; overlays.test.ts visits them.
+  expect([...tabs].filter((tab) => !chosen.has(tab))).toEqual([])
 })
 
-it.each(['light', 'dark'] as const)('no dialog and no answer breaks a rule of axe in the %s theme', async (theme) => {
-  const page = await browser.page()
-  await page.emulateMedia({ colorScheme: theme })
-  await served.open(page, '/audit?question=standing_approvals')
-  await page.getByRole('button', { name: 'Ask (Ctrl Enter)' }).click()
-  await page.locator('.data-table').waitFor()
-  const rules = theme === 'light' ? undefined : COLOURS
-  const found = [await violations(page, rules)]
-  await page.locator('h1').first().click()
-  for (const key of ['?', 'y', 'Control+k']) {
-    await page.keyboard.press(key)
-    await page.locator('dialog[open]').waitFor()
-    found.push(await violations(page, rules))
-    await page.keyboard.press('Escape')
-    await page.locator('dialog[open]').waitFor({ state: 'detached' })
-  }
-  expect(found.flat()).toEqual([])
+it('every path of the page is among the screens that are checked', () => {
+  const source = readFileSync(new URL('../../../api/web/start.tsx', import.meta.url), 'utf8')
+  const paths = [...source.matchAll(/path\.value === '([^']+)'|'(\/\w+)': \w+Screen|\/\^(\\\/\w+)\\\//g)]
+    .map(([, exact, viewer, pattern]) => exact ?? viewer ?? pattern!.replaceAll('\\', ''))
+    .sort()
+  expect(paths.length).toBeGreaterThan(12)
+  const visited = furnished.screens.map(([, path]) => path)
+  const isVisited = (path: string) =>
+    visited.some((one) => one === path || (/^[?/]/.test(one.slice(path.length)) && one.startsWith(path)))
+  expect(paths.filter((path) => !isVisited(path))).toEqual([])
 })
 
-it.each(['light', 'dark'] as const)('no form of a comment breaks a rule of axe in the %s theme', async (theme) => {
+/** Boxes that may scroll sideways: tables, code, rows of tabs and the toolbar of the editor. */
+const MAY_SCROLL = '.data-box, pre, .code, .patch, .tabs, .terminal, .ansi, .markdown table, .blame'
+
+it('no screen at 200 % or 400 % runs out of the page or hides a control', async () => {
   const page = await browser.page()
-  await page.emulateMedia({ colorScheme: theme })
-  await served.open(page, `/documents/${paper}?tab=edit`)
-  const rules = theme === 'light' ? undefined : COLOURS
-  const found = []
-  await page.locator('.ProseMirror .marked').first().dblclick()
-  for (const kind of ['Comment', 'Suggest']) {
-    await page.getByRole('toolbar').getByRole('button', { name: kind }).click()
-    await page.locator('.comment-form').waitFor()
-    found.push(await violations(page, rules))
-  }
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Refuse …' }).click()
-  found.push(await violations(page, rules))
-  await page.getByRole('tab', { name: 'Text' }).click()
-  await page.getByLabel('Colours of authors').check()
-  await page.locator('.markdown .written').first().waitFor()
-  found.push(await violations(page, rules))
-  expect(found.flat()).toEqual([])
+  await served.open(page)
+  const found: [string, string[]][] = []
+  for (const [name, path, ready] of furnished.screens)
+    for (const size of ZOOMED) {
+      await page.setViewportSize(size)
+      await visit(page, path, ready)
+      await frames(page)
+      const faults = await page.evaluate((mayScroll) => {
+        const nameOf = (one: Element) => `${one.tagName.toLowerCase()}.${[...one.classList].join('.')}`
+        const all = [...document.querySelectorAll('*')].filter((one) => one.closest(mayScroll) === null)
+        const wide = all
+          .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowX) || one === document.documentElement)
+          .filter((one) => one.scrollWidth > one.clientWidth + 1)
+          .map((one) => `${nameOf(one)} is ${one.scrollWidth - one.clientWidth} px too wide`)
+        const controls = all.filter((one) => one.matches('button, a, input, select, textarea, summary'))
+        const outside = controls
+          .filter((one) => one.checkVisibility() && !one.matches('.skip, .unseen'))
+          .filter((one) => {
+            const { left, right, width } = one.getBoundingClientRect()
+            return width > 0 && (left < -1 || right > innerWidth + 1)
+          })
+          .map((one) => `${nameOf(one)} “${one.textContent?.slice(0, 20)}” is outside`)
+        return [...wide, ...outside]
+      }, MAY_SCROLL)
+      found.push([`${name}, ${size.width} px`, faults])
+    }
+  expect(found.filter(([, all]) => all.length > 0)).toEqual([])
 })
 
 it('a browser without a session is told what to do, within the rules', async () => {
