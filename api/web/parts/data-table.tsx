@@ -25,7 +25,7 @@ export interface DataTableProps {
   readonly label: string
   readonly columns: readonly DataColumn[]
   readonly rows: readonly (readonly SqlCell[])[]
-  /** Says what would be here and how to make it, when there are no rows. */
+  /** The text of a table without rows: its purpose, and how to add the first row. */
   readonly empty?: ComponentChildren
 }
 

@@ -41,7 +41,7 @@ export function formatsOf(languages: readonly string[]) {
       return isolated(format.format(new Date(at)))
     }
   }
-  // Hours from 0 to 23 in every language: the times of events stand below each other.
+  // Hours from 0 to 23 in every language, so that the times of a list have one width.
   const clock = dates({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
   const moment = dates({ dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
   const exact = dates({ dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
@@ -90,7 +90,7 @@ export function formatsOf(languages: readonly string[]) {
     clock,
     /** A date and a time to the minute, in the chosen zone. */
     moment: (at: string | number): string => moment(at),
-    /** A day of UTC, such as `2026-01-31`; another text stays as it is. */
+    /** A day of UTC, given as `2026-01-31`. Returns any other text unchanged. */
     day: (iso: string): string => (Number.isNaN(Date.parse(iso)) ? iso : date(iso, 'UTC')),
     /** A day of UTC without its year, for an axis. */
     axisDay: (seconds: number): string => monthDay(seconds * 1000, 'UTC'),

@@ -53,7 +53,7 @@ function Inline({ token, depth }: { token: Tokens.Generic; depth: number }) {
 
 function Block({ token, depth }: { token: Tokens.Generic; depth: number }) {
   if (depth > DEPTH) return <p>{shown(token.raw)}</p>
-  // A browser ignores parts with a direction of their own when it finds the direction of the whole.
+  // Only the outer block has the attribute: a browser skips inner elements that have it when it detects the direction.
   const dir = depth === 0 ? 'auto' : undefined
   switch (token.type) {
     case 'space':

@@ -51,7 +51,7 @@ describe('the outline of an agent', () => {
 
   it('names the ends of failed calls, also of a command with an exit code other than 0', async () => {
     const tools = ['run_command']
-    const more = { workspace: world.workspace(), tools, approve: tools, sandboxed: false, policy: { mode: 'batch' } }
+    const more = { workspace: world.workspace(), tools, approve: tools, policy: { mode: 'batch', sandboxed: false } }
     const broken = await driven('broken', more)
     const ends = async (id: string) =>
       (await eventsIn(services, id)).flatMap(({ header }, at) => (header.type === 'tool_call_end' ? [at] : []))

@@ -21,7 +21,7 @@ interface Shown {
 
 const NONE: Shown = { messages: [], isAll: true }
 
-/** The first messages between the agents of a run. Follows the run's events, and reads only what is new. */
+/** The first messages between the agents of a run. Follows the run's events, and reads only new messages. */
 export class FamilyMessages {
   readonly shown = signal(NONE)
   /** The error of the last failed request. */
