@@ -17,26 +17,29 @@ interface AgentFieldProps {
 export function AgentField({ agents, agent, onChange }: AgentFieldProps) {
   const others = agents.filter(({ kind }) => kind !== OWN_AGENT)
   const isListed = agent === '' || others.some(({ kind }) => kind === agent)
-  if (others.length === 0 && isListed)
-    return (
-      <p class="quiet">
-        The agent is keepup’s own. Other agents, such as a coding CLI, come here when the settings name them:{' '}
-        <code>keepup agents</code> lists the kinds.
-      </p>
-    )
   return (
-    <label>
-      Agent
-      <select name="agent" value={agent} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">keepup’s own</option>
-        {!isListed && <option value={agent}>{shown(agent)}: not available</option>}
-        {others.map(({ kind, installed, problem }) => (
-          <option key={kind} value={kind} disabled={!installed}>
-            {shown(kind)}: ungoverned{problem === null ? '' : `; ${shown(problem)}`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      {(others.length > 0 || !isListed) && (
+        <label>
+          Agent
+          <select name="agent" value={agent} onChange={(event) => onChange(event.currentTarget.value)}>
+            <option value="">keepup’s own</option>
+            {!isListed && <option value={agent}>{shown(agent)}: not available</option>}
+            {others.map(({ kind, installed, problem }) => (
+              <option key={kind} value={kind} disabled={!installed}>
+                {shown(kind)}: ungoverned{problem === null ? '' : `; ${shown(problem)}`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {!others.some(({ installed }) => installed) && (
+        <p class="quiet">
+          No other agent is installed on the server. Install one, and you can choose it here. This lists the kinds and
+          the reasons: <code>keepup agents</code>
+        </p>
+      )}
+    </>
   )
 }
 

@@ -33,7 +33,7 @@ it('a new visitor sees the tour once, steps through it by keyboard, and finds it
   await expect.poll(() => tour.count()).toBe(0)
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('content')
   await page.reload()
-  await page.getByRole('heading', { name: 'Runs' }).waitFor()
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   expect(await tour.count()).toBe(0)
 
   await page.goto(`${served.url}/inbox`)
@@ -58,7 +58,7 @@ const EMPTY = [
   ['/retention?tab=holds', /A hold keeps a run/, 'button', 'Set a hold'],
   ['/proof', /The log has no anchor/, 'button', 'Add an anchor'],
   ['/audit?question=approvals', /Choose a question, or write one/, 'button', 'Ask (Ctrl Enter)'],
-  ['/start', /Other agents, such as a coding CLI/, null, 'keepup agents'],
+  ['/start', /No other agent is installed on the server/, null, 'keepup agents'],
 ] as const
 
 it.each(EMPTY)('the empty screen %s says what would be there and how to make it', async (path, what, role, name) => {
