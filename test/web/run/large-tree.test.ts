@@ -36,7 +36,7 @@ function outline() {
       columns.sizes.push(9)
     }
   }
-  return { from: 0, length: columns.types.length, inherited: null, names: NAMES, ...columns }
+  return { from: 0, length: columns.types.length, inherited: null, names: NAMES, ...columns, failed: [5] }
 }
 
 async function largeTree(page: Page, runId: string): Promise<void> {
@@ -94,6 +94,10 @@ it('a tree of 50 agents with 5,000 turns each is drawn with few nodes, says what
   await expect.poll(() => lanes.count()).toBeGreaterThan(10)
   await expect.poll(() => lanes.last().locator('.lane-bar').count(), { timeout: 60_000 }).toBeGreaterThan(20)
   const opened = performance.now() - began
+  // The first tool call of each agent failed. The sign is drawn beside the colour, and the name says so.
+  const failed = lanes.first().locator('.lane-bar.failed')
+  expect(await failed.getAttribute('aria-label')).toMatch(/: [\d,]+ × tool call, 1 failed, event 5$/)
+  expect(await failed.evaluate((bar) => getComputedStyle(bar, '::after').content)).toContain('✗')
   const nodes = () => page.evaluate(() => document.querySelectorAll('*').length)
   const notices = page.locator('.family-notice')
   await expect.poll(() => notices.first().innerText()).toMatch(/calls and waits are drawn as .* bars/)

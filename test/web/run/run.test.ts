@@ -40,6 +40,18 @@ describe('a run', () => {
     expect(found).toEqual([])
   })
 
+  it('marks a command that ended with an exit code other than 0 in the waterfall, by colour and by a sign', async () => {
+    const page = await browser.page()
+    const tools = ['run_command']
+    const more = { workspace: served.workspace(), tools, approve: tools, policy: { mode: 'batch', sandboxed: false } }
+    await served.open(page, `/runs/${await served.driven('broken', more)}?view=waterfall`)
+    const command = page.locator('.work', { hasText: 'run_command' })
+    await expect.poll(() => command.innerText()).toContain('✗')
+    expect(await command.locator('.bar-bad').count()).toBe(1)
+    // The call that completes the task has not failed.
+    expect(await page.locator('.work .bar-bad').count()).toBe(1)
+  })
+
   it('shows input, output, state, difference, raw event, request and proof of a call', async () => {
     const page = await browser.page()
     const found = troubles(page)
