@@ -40,6 +40,13 @@ async function visit(page: Page, path: string, ready: string): Promise<void> {
   await expect.poll(() => page.getByText('loading …').count()).toBe(0)
 }
 
+/** Changes the size of the window, and waits until the screen is drawn in it. */
+async function resize(page: Page, size: (typeof SIZES)[number], ready: string): Promise<void> {
+  await page.setViewportSize(size)
+  await frames(page)
+  await page.locator(ready).first().waitFor()
+}
+
 it('no screen breaks a rule of axe at the size of a desk and of a phone, in the light and the dark theme, and no tab is left out', async () => {
   const page = await browser.page()
   // A transition would show axe a colour between the two themes.
@@ -47,25 +54,26 @@ it('no screen breaks a rule of axe at the size of a desk and of a phone, in the 
   await served.open(page)
   const found: [string, string[]][] = []
   const [tabs, chosen] = [new Set<string>(), new Set<string>()]
-  for (const [name, path, ready] of furnished.screens)
+  for (const [name, path, ready] of furnished.screens) {
+    await visit(page, path, ready)
     for (const size of SIZES) {
       await page.emulateMedia({ colorScheme: 'light' })
-      await page.setViewportSize(size)
-      await visit(page, path, ready)
+      await resize(page, size, ready)
       found.push([`${name}, ${size.width} px, light`, await violations(page)])
       await page.emulateMedia({ colorScheme: 'dark' })
       found.push([`${name}, ${size.width} px, dark`, await violations(page, COLOURS)])
-      const shown = await page.getByRole('tab').evaluateAll((all) =>
-        all.map((tab) => ({
-          name: `${tab.parentElement!.getAttribute('aria-label')}: ${tab.textContent}`,
-          isChosen: tab.getAttribute('aria-selected') === 'true',
-        })),
-      )
-      for (const tab of shown) {
-        tabs.add(tab.name)
-        if (tab.isChosen) chosen.add(tab.name)
-      }
     }
+    const shown = await page.getByRole('tab').evaluateAll((all) =>
+      all.map((tab) => ({
+        name: `${tab.parentElement!.getAttribute('aria-label')}: ${tab.textContent}`,
+        isChosen: tab.getAttribute('aria-selected') === 'true',
+      })),
+    )
+    for (const tab of shown) {
+      tabs.add(tab.name)
+      if (tab.isChosen) chosen.add(tab.name)
+    }
+  }
   expect(found.filter(([, all]) => all.length > 0)).toEqual([])
   // The access screen has tabs only when access is on; overlays.test.ts visits them.
   expect([...tabs].filter((tab) => !chosen.has(tab))).toEqual([])
@@ -90,11 +98,10 @@ it('no screen at 200 % or 400 % runs out of the page or hides a control', async 
   const page = await browser.page()
   await served.open(page)
   const found: [string, string[]][] = []
-  for (const [name, path, ready] of furnished.screens)
+  for (const [name, path, ready] of furnished.screens) {
+    await visit(page, path, ready)
     for (const size of ZOOMED) {
-      await page.setViewportSize(size)
-      await visit(page, path, ready)
-      await frames(page)
+      await resize(page, size, ready)
       const faults = await page.evaluate((mayScroll) => {
         const nameOf = (one: Element) => `${one.tagName.toLowerCase()}.${[...one.classList].join('.')}`
         const all = [...document.querySelectorAll('*')].filter((one) => one.closest(mayScroll) === null)
@@ -114,6 +121,7 @@ it('no screen at 200 % or 400 % runs out of the page or hides a control', async 
       }, MAY_SCROLL)
       found.push([`${name}, ${size.width} px`, faults])
     }
+  }
   expect(found.filter(([, all]) => all.length > 0)).toEqual([])
 })
 

@@ -62,6 +62,7 @@ export async function furnish(): Promise<Furnished> {
         '.card header .quiet, .event .said bdi:not(:empty), .work',
       ],
     ),
+    ['the detail trace', `/runs/${done}?at=13&tab=trace`, '.detail .trace'],
     ['two runs compared', `/compare?a=${asks}&b=${done}`, '.place-row'],
     ['two steps compared', `/compare?a=${done}:0&b=${done}:1`, '.compare .patch'],
     ['nothing compared', '/compare', '.notice'],
