@@ -12,6 +12,8 @@ export class PositionCache<T> {
   readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
+  /** The page shows the newest requested position. An older answer that arrives now must not replace it. */
+  #isShown = false
   #failed: number | null = null
   readonly fault = signal('')
   /** The last answer to a request. */
@@ -25,6 +27,7 @@ export class PositionCache<T> {
   show(revision: number): void {
     this.#failed = null
     const known = this.#known.get(revision)
+    this.#isShown = known !== undefined
     if (known !== undefined) {
       this.#wanted = null
       this.current.value = known
@@ -51,7 +54,7 @@ export class PositionCache<T> {
         this.fault.value = ''
         // Show this answer, although a newer position was requested since: it is closer to that position than the one
         // shown.
-        this.current.value = found
+        if (!this.#isShown) this.current.value = found
       } catch (error) {
         this.#failed = revision
         this.fault.value = errorText(error)

@@ -166,7 +166,7 @@ const Empty = ({ filtered }: { filtered: boolean }) =>
       <p>Take a filter away, or look for another text.</p>
       <p>
         <button type="button" class="main" onClick={() => go('/')}>
-          Clear the filters
+          Show all runs
         </button>
       </p>
     </Notice>

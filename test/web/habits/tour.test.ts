@@ -50,7 +50,7 @@ it('a new visitor sees the tour once, steps through it by keyboard, and finds it
 /** A screen with nothing to show: its path, what would be there, and the button, link or command that makes it. */
 const EMPTY = [
   ['/', /Each run is an agent at work/, 'link', 'Start a run'],
-  ['/?status=failed', /Take a filter away/, 'button', 'Clear the filters'],
+  ['/?status=failed', /Take a filter away/, 'button', 'Show all runs'],
   ['/inbox', /Approvals, unknown outcomes and questions/, 'link', 'Start a run'],
   ['/documents', /written by people and agents/, 'button', 'Name a new document'],
   ['/webhooks', /tells another program/, null, 'keepup secrets set CHAT_WEBHOOK'],
@@ -73,7 +73,7 @@ it.each(EMPTY)('the empty screen %s says what would be there and how to make it'
 it('the buttons of empty screens lead to what they name', async () => {
   const page = await browser.page()
   await served.open(page, '/?status=failed')
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('button', { name: 'Show all runs' }).click()
   await expect.poll(() => page.locator('main').innerText()).toContain('There are no runs yet')
   await page.locator('.notice').getByRole('link', { name: 'Start a run' }).click()
   await page.getByLabel('Task').waitFor()
