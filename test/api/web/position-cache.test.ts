@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest'
+import { PositionCache } from '../../../api/web/run/position-cache.ts'
 
-vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} })
-vi.stubGlobal('location', new URL('http://localhost/'))
-const { PositionCache } = await import('../../../api/web/run/position-cache.ts')
+// The client needs a browser.
+vi.mock('../../../api/web/client/api.ts', () => ({ errorText: String }))
 
 it('an answer that comes late does not replace a newer position that was known', async () => {
   const waiting = new Map<number, (text: string) => void>()
