@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { errorText } from '../client/api.ts'
 
 const MOST = 300
 
@@ -9,6 +8,7 @@ const MOST = 300
  */
 export class PositionCache<T> {
   readonly #tell: (revision: number) => Promise<T>
+  readonly #errorText: (error: unknown) => string
   readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
@@ -19,8 +19,9 @@ export class PositionCache<T> {
   /** The last answer to a request. */
   readonly current = signal<T | null>(null)
 
-  constructor(tell: (revision: number) => Promise<T>) {
+  constructor(tell: (revision: number) => Promise<T>, errorText: (error: unknown) => string) {
     this.#tell = tell
+    this.#errorText = errorText
   }
 
   /** Shows a position as soon as its answer is available. */
@@ -57,7 +58,7 @@ export class PositionCache<T> {
         if (!this.#isShown) this.current.value = found
       } catch (error) {
         this.#failed = revision
-        this.fault.value = errorText(error)
+        this.fault.value = this.#errorText(error)
       }
     }
     this.#asking = false

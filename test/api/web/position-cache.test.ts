@@ -1,12 +1,12 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { PositionCache } from '../../../api/web/run/position-cache.ts'
-
-// The client needs a browser.
-vi.mock('../../../api/web/client/api.ts', () => ({ errorText: String }))
 
 it('an answer that comes late does not replace a newer position that was known', async () => {
   const waiting = new Map<number, (text: string) => void>()
-  const cache = new PositionCache((revision) => new Promise<string>((resolve) => waiting.set(revision, resolve)))
+  const cache = new PositionCache(
+    (revision) => new Promise<string>((resolve) => waiting.set(revision, resolve)),
+    String,
+  )
   const answer = async (revision: number) => {
     waiting.get(revision)!(`state ${revision}`)
     await new Promise((done) => setTimeout(done))
