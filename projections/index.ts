@@ -14,6 +14,7 @@ export { listDoubts, listQuestions, type OpenCall } from './agent/queries/asks.t
 export { findCheckpoint, type StoredCheckpoint, selectCheckpoints, usageAt } from './agent/queries/checkpoints.ts'
 export { type CauseFigures, type CostFigures, type CostGrouping, costBy, costByCauseOf } from './agent/queries/cost.ts'
 export { type CallDecisionWithSupports, selectDecisions } from './agent/queries/decisions.ts'
+export { failedCallEnds } from './agent/queries/failed-calls.ts'
 export { searchFiles } from './agent/queries/files.ts'
 export type { MachineStateName } from './agent/queries/machine-state.ts'
 export { type MessageRow, selectMessages } from './agent/queries/messages.ts'

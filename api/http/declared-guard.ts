@@ -52,7 +52,9 @@ export function declaredOf(definitions: Definitions): ReadonlyMap<string, Declar
       wantsBody: request?.body?.required === true,
       deprecated: {
         query: deprecatedMembers(membersIn(request?.query)),
-        body: deprecatedMembers(membersIn(request?.body?.content['application/json']?.schema)),
+        body: deprecatedMembers(
+          membersIn((request?.body?.content['application/json'] as { schema?: unknown } | undefined)?.schema),
+        ),
       },
     }
     return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]

@@ -99,6 +99,15 @@ export interface ReadModel {
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
+  /**
+   * The revisions at which failed calls of an agent ended, from `from` and below `to`. A command that ended with an exit
+   * code other than 0 counts as failed.
+   */
+  failedCallEnds(query: {
+    readonly agentId: string
+    readonly from: number
+    readonly to: number
+  }): Promise<Shown<number[]>>
   /** Messages of a run in the order of the log. */
   messages(
     query: Page & { readonly runId: string },

@@ -123,6 +123,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   const plans = new PlanPersistence(ports.read, ports.planFiles ?? null, (runId, error) => ports.onFault(runId, error))
   drivers.onEvent((header) => plans.heard(header))
+  drivers.onEvent((header) => live.heard(header))
   const changedTools = new ChangedTools({
     ...{ runtime, read: ports.read, onFault: (agentId, error) => ports.onFault(agentId, error) },
     wake: (runId) => void (ports.autoDrive === true && drivers.start(runId)),

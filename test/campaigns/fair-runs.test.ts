@@ -55,7 +55,7 @@ test(`8 runs take at most ${MOST} times as long beside a hostile one`, async () 
     return async () => {
       await keepup.cancelRun({ id: runId })
       await drive
-      return (await keepup.getRun({ id: runId })).run.turns
+      return (await keepup.getRun({ id: runId })).run.turn
     }
   }
   try {

@@ -12,7 +12,7 @@ async function world() {
   const server = createServer((socket) => {
     socket
       .on('error', () => undefined)
-      .on('data', (bytes) => {
+      .on('data', (bytes: Buffer) => {
         heard.push(bytes)
         socket.write(bytes)
       })
@@ -34,7 +34,7 @@ async function world() {
       }),
       has: (text: string) => expect.poll(() => Buffer.concat(got).toString()).toBe(text),
     }
-    socket.on('data', (bytes) => got.push(bytes))
+    socket.on('data', (bytes: Buffer) => got.push(bytes))
     return client
   }
   const end = () => {

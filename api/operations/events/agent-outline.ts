@@ -8,7 +8,7 @@ import type { OutlineQuery, OutlineView } from '../history/outline-schemas.ts'
 import { runOfAgent } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 
-/** A part of the outline of an agent's stream. Rejects with 404 for an unknown agent. */
+/** A part of the outline of an agent's stream. The tables must be caught up. Rejects with 404 for an unknown agent. */
 export async function agentOutline(
   s: Services,
   agentId: string,
@@ -22,8 +22,9 @@ export async function agentOutline(
   const place = new Map(names.map((name, i) => [name, i]))
   const columns = { turns: part(all.turns), times: part(all.times), calls: part(all.calls), sizes: part(all.sizes) }
   const inherited = await inheritedOf(s, agentId)
+  const failed = (await s.read.failedCallEnds({ agentId, from, to: from + types.length })).value
   const about = { agentId, runId, from, length: all.length, inherited, names }
-  return { ...about, types: types.map((type) => place.get(type)!), ...columns }
+  return { ...about, types: types.map((type) => place.get(type)!), ...columns, failed }
 }
 
 /** The run and the stream of keepup's own agent or of another one. Rejects with 404 for an unknown agent. */

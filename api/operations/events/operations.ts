@@ -47,6 +47,7 @@ export const EVENT_OPERATIONS = [
     input: { params, query: OutlineQuery },
     output: OutlineView,
     answers: { 200: 'The outline' },
+    awaitsTables: true,
     run: (s, { params, query }) => agentOutline(s, params.id, query),
   }),
   operation({

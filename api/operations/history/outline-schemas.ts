@@ -27,6 +27,9 @@ export const OutlineView = z
     times: column.meta({ description: 'Ms since the epoch' }),
     calls: column.meta({ description: 'The index of the tool call in its turn; -1: none' }),
     sizes: column.meta({ description: 'Bytes of the bodies' }),
+    failed: column.meta({
+      description: 'Revisions at which failed calls ended; a command fails with an exit code other than 0',
+    }),
   })
   .meta({ id: 'Outline' })
 export type OutlineView = z.infer<typeof OutlineView>

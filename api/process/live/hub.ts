@@ -1,3 +1,4 @@
+import type { Header } from '../../../domain/log/envelope.ts'
 import type { LiveFeed, LivePiece } from '../../../domain/ports/index.ts'
 import type { RunNews } from '../../operations/runs/run-news.ts'
 
@@ -5,6 +6,8 @@ const MAX_WAITING = 2000
 /** The most characters of a call's output, and the most calls of an agent, that the hub keeps for readers who come later. */
 const MAX_OUTPUT = 20_000
 const MAX_CALLS = 16
+
+type HeaderPart = Pick<Header, 'type' | 'runId' | 'agentId' | 'toolCallId'>
 
 /** The output of an agent's calls of one turn, by call id. */
 interface Outputs {
@@ -18,7 +21,7 @@ interface Outputs {
  */
 export class LiveHub implements LiveFeed {
   readonly #listeners = new Map<string, Set<Listener>>()
-  /** By run and agent, while the run is driven. */
+  /** By run and agent, while the run is driven and calls of the agent run. */
   readonly #outputs = new Map<string, Map<string, Outputs>>()
 
   publish(news: RunNews | Parameters<LiveFeed['publish']>[0]): void {
@@ -38,6 +41,15 @@ export class LiveHub implements LiveFeed {
     const { byCall } = outputs
     byCall.set(toolCallId, ((byCall.get(toolCallId) ?? '') + text).slice(-MAX_OUTPUT))
     if (byCall.size > MAX_CALLS) byCall.delete(byCall.keys().next().value as string)
+  }
+
+  /** Releases the output of a call that has ended: its event contains the result. */
+  heard({ type, runId, agentId, toolCallId }: HeaderPart): void {
+    if (type !== 'tool_call_end' || runId === undefined || agentId === undefined || toolCallId === undefined) return
+    const ofRun = this.#outputs.get(runId)
+    const outputs = ofRun?.get(agentId)
+    outputs?.byCall.delete(toolCallId)
+    if (outputs?.byCall.size === 0) ofRun?.delete(agentId)
   }
 
   /** News of a run from the call on, and before it the last output of calls of the present turn, until the signal aborts. Listening begins at the call, not at the first read. */

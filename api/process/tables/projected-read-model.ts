@@ -12,6 +12,7 @@ import {
   dueBefore,
   eventStarts,
   eventsAfter,
+  failedCallEnds,
   findCheckpoint,
   listApprovals,
   listArtifacts,
@@ -199,6 +200,11 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         },
       )
     },
+    failedCallEnds: (query) =>
+      ask(
+        (db) => failedCallEnds(db, query),
+        (found) => found,
+      ),
     async messages({ after, limit, runId }) {
       const place = await positionAfter(log, after)
       return ask(

@@ -5,6 +5,7 @@ import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { Dialog } from '../habits/dialog.tsx'
 import { query, setQuery } from '../page/router.ts'
+import { Moment } from '../parts/ago.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { DialogButtons } from '../parts/dialog-buttons.tsx'
@@ -45,11 +46,12 @@ export function Keys() {
       </p>
       <DataTable
         label="Keys"
+        empty="There are no keys. A key lets a person or a program sign in: create one with the button above."
         columns={[
           { name: 'key' },
           { name: 'owner' },
           { name: 'state' },
-          { name: 'expires' },
+          { name: 'expires', show: (at) => (at === 'never' ? undefined : <Moment at={String(at)} />) },
           { name: 'rights' },
           {
             name: 'commands',

@@ -35,6 +35,7 @@ export function People() {
       </p>
       <DataTable
         label="People and services"
+        empty="There are no people or services. Add one with the button above."
         columns={[
           { name: 'id' },
           { name: 'name' },
@@ -125,7 +126,7 @@ function AddPrincipal({ onClose }: { onClose: () => void }) {
         </label>
         <label>
           Name, for people
-          <input name="name" maxLength={200} placeholder="Ann Miller" />
+          <input name="name" dir="auto" maxLength={200} placeholder="Ann Miller" />
         </label>
         <label>
           Kind
@@ -188,7 +189,7 @@ function RemovePrincipal({ id, onClose }: { id: string; onClose: () => void }) {
         </p>
         <label>
           Reason, which is recorded
-          <input name="reason" maxLength={200} />
+          <input name="reason" dir="auto" maxLength={200} />
         </label>
         <DialogButtons title="Remove" onClose={onClose} />
       </form>

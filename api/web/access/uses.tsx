@@ -19,7 +19,12 @@ export function Uses() {
       </p>
       <Loaded of={found}>
         {({ columns, rows }) => (
-          <DataTable label="Who did what" columns={columns.map((name) => ({ name }))} rows={rows} />
+          <DataTable
+            empty="Nobody has read or been refused anything yet: open a run, and its read is counted here within a minute."
+            label="Who did what"
+            columns={columns.map((name) => ({ name }))}
+            rows={rows}
+          />
         )}
       </Loaded>
     </section>

@@ -6,8 +6,8 @@ import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { Ago } from '../parts/ago.tsx'
+import { PatchView } from '../parts/code/patch-view.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
-import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { AgentWay } from './agent-way.tsx'
@@ -125,6 +125,7 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
                 </button>
                 <input
                   ref={reason}
+                  dir="auto"
                   aria-label="Reason"
                   placeholder={`reason${keys ? ' (r)' : ''}`}
                   onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}

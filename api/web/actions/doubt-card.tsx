@@ -3,7 +3,7 @@ import { asOne, take } from '../../http/answers.ts'
 import type { AskView } from '../../operations/approvals/schemas.ts'
 import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
-import { JsonView } from '../parts/json-view.tsx'
+import { JsonView } from '../parts/code/json-view.tsx'
 import { useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
@@ -47,7 +47,7 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
         <button type="button" onClick={decide('happened', 'Recorded: it happened.')}>
           It happened
         </button>
-        <input ref={result} aria-label="Its result" placeholder="with this result" />
+        <input ref={result} dir="auto" aria-label="Its result" placeholder="with this result" />
         <button type="button" onClick={decide('run', 'It runs now.')}>
           It did not: run it
         </button>

@@ -49,7 +49,17 @@ export function InboxScreen() {
       {open === null && waitingFault.value === '' && <p class="quiet about">loading …</p>}
       {open !== null && kept.length === 0 && open.length === 0 ? (
         <Notice title="Nothing waits for a person">
-          <p>Approvals, unknown outcomes and questions of agents come here by themselves.</p>
+          <p>
+            Approvals, unknown outcomes and questions of agents come here by themselves. A run asks before a tool that
+            its policy does not approve, such as a command.
+          </p>
+          <p>
+            <a class="button" href="/start">
+              Start a run
+            </a>
+          </p>
+          <p>On the command line, this list is:</p>
+          <pre>keepup approvals</pre>
         </Notice>
       ) : (
         <ol class="inbox">

@@ -38,7 +38,7 @@ export function InputForm({ runId, agentId = runId, toolCallId, label = 'Say to 
   }
   return (
     <form class="form" onSubmit={send}>
-      <textarea ref={box} aria-label={label} placeholder={label} onKeyDown={key} />
+      <textarea ref={box} dir="auto" aria-label={label} placeholder={label} onKeyDown={key} />
       <button type="submit" class="main">
         Send
       </button>

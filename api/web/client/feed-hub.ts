@@ -184,7 +184,7 @@ export class FeedHub {
     } finally {
       watch.end()
     }
-    if (!over.signal.aborted) await new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT))
+    if (!over.signal.aborted) await pause(LONGEST_WAIT, over.signal)
     this.#watching.delete(runId)
     this.#tidy()
   }
@@ -193,6 +193,16 @@ export class FeedHub {
     return fetch(path, { headers: { ...headers, 'keepup-session': this.#key }, signal, cache: 'no-store' })
   }
 }
+
+/** Resolves after some ms, or at once when the signal aborts. */
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 
 async function each(
   body: ReadableStream<Uint8Array>,

@@ -1,8 +1,8 @@
 import { take } from '../../http/answers.ts'
 import { api } from '../client/api.ts'
-import { JsonView } from '../parts/json-view.tsx'
+import { JsonView } from '../parts/code/json-view.tsx'
+import { PatchView } from '../parts/code/patch-view.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
-import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { ValueDiff } from './value-diff.tsx'
 

@@ -1,6 +1,5 @@
-import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { span } from '../parts/format.ts'
+import { money, span } from '../parts/format.ts'
 
 /** The most files of a run that the summary lists. */
 const MOST_FILES = 12
@@ -32,7 +31,7 @@ export function summaryRows(a: Side, b: Side, between: Changed): readonly Row[] 
   const cost = row(
     'Cost',
     ({ total }) => total.nanoDollars,
-    ({ total }) => dollars(total.nanoDollars),
+    ({ total }) => money(total.nanoDollars),
   )
   const isPriced = [a, b].every(({ run }) => run.total.nanoDollars !== null)
   const timeOf = ({ updatedAt, createdAt }: Run) => Date.parse(updatedAt) - Date.parse(createdAt)

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../domain/log/json.ts'
 import { differences } from '../../operations/history/difference.ts'
-import { JsonView } from '../parts/json-view.tsx'
-import { PatchView } from '../parts/patch-view.tsx'
+import { JsonView } from '../parts/code/json-view.tsx'
+import { PatchView } from '../parts/code/patch-view.tsx'
+import { asText, textDiff } from '../parts/code/text-diff.ts'
 import { shown } from '../parts/shown.ts'
-import { asText, textDiff } from '../parts/text-diff.ts'
 
 const MOST = 200
 /** Longer texts, and texts of several lines, are compared line by line. In characters. */

@@ -46,7 +46,7 @@ function BlockView({ block: { id, type, attrs = {}, text, rows }, authors }: Blo
           {rows.map((cells, i) => (
             <tr key={i}>
               {cells.map((cell, j) => (
-                <td key={j}>
+                <td key={j} dir="auto">
                   <Text runs={cell.text} spanId={cell.span_id} authors={authors} />
                 </td>
               ))}
@@ -57,11 +57,21 @@ function BlockView({ block: { id, type, attrs = {}, text, rows }, authors }: Blo
     )
   if (text === undefined) return type === 'divider' ? <hr /> : <p class="quiet">{type}</p>
   const runs = <Text runs={text} spanId={id} authors={authors} />
-  if (/code/.test(type)) return <pre>{runs}</pre>
-  if (/quote/.test(type)) return <blockquote>{runs}</blockquote>
-  if (/list|item/.test(type)) return <p class="item">• {runs}</p>
-  if (/heading/.test(type)) return <p class={`heading h${Number(attrs.level) || 1}`}>{runs}</p>
-  return <p>{runs}</p>
+  if (/code/.test(type)) return <pre dir="auto">{runs}</pre>
+  if (/quote/.test(type)) return <blockquote dir="auto">{runs}</blockquote>
+  if (/list|item/.test(type))
+    return (
+      <p dir="auto" class="item">
+        • {runs}
+      </p>
+    )
+  if (/heading/.test(type))
+    return (
+      <p dir="auto" class={`heading h${Number(attrs.level) || 1}`}>
+        {runs}
+      </p>
+    )
+  return <p dir="auto">{runs}</p>
 }
 
 interface TextProps {
@@ -77,10 +87,10 @@ const Text = ({ runs, spanId, authors }: TextProps) => (
         {marked(
           marks,
           author === null || authors === undefined ? (
-            <Foreign text={text} />
+            <Foreign text={text} part />
           ) : (
             <span class={`written ${authorColour(authors, author)}`} title={shown(author)}>
-              <Foreign text={text} />
+              <Foreign text={text} part />
             </span>
           ),
         )}

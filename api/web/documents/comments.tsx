@@ -6,6 +6,7 @@ import { busy, run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { Ago } from '../parts/ago.tsx'
+import { number } from '../parts/format.ts'
 import { Loaded, type Loading, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
@@ -69,7 +70,7 @@ export function Comments({ documentId, comments, all, onAll, chosen, onChoose }:
           return (
             <>
               <h2>
-                {open.length === 0 ? 'No open comments' : `${open.length} open`}
+                {open.length === 0 ? 'No open comments' : `${number(open.length)} open`}
                 {settled > 0 && (
                   <button type="button" class="link" aria-pressed={all} onClick={() => onAll(!all)}>
                     {all ? 'Hide settled' : `Show ${settled} settled`}
@@ -204,8 +205,15 @@ function Deeds({ documentId, comment }: Pick<ThreadProps, 'documentId' | 'commen
   if (asking !== null)
     return (
       <form class="pair" onSubmit={answer}>
-        {/* biome-ignore lint/a11y/noAutofocus: the person asked for this field */}
-        <input name="text" aria-label={asking === 'reply' ? 'Reply' : 'Reason'} required maxLength={2000} autoFocus />
+        <input
+          name="text"
+          dir="auto"
+          aria-label={asking === 'reply' ? 'Reply' : 'Reason'}
+          required
+          maxLength={2000}
+          // biome-ignore lint/a11y/noAutofocus: the person asked for this field
+          autoFocus
+        />
         <button type="submit" disabled={busy.value}>
           {asking === 'reply' ? 'Reply' : 'Refuse'}
         </button>

@@ -32,7 +32,16 @@ export function DocumentsScreen() {
         {({ documents, next }) =>
           documents.length === 0 ? (
             <Notice title="There are no documents yet">
-              <p>Name one above and write it here, alone or with others. Agents can read and edit it too.</p>
+              <p>A document is written by people and agents together, and each change has its author.</p>
+              <p>
+                <button
+                  type="button"
+                  class="main"
+                  onClick={() => document.querySelector<HTMLElement>('input[name=title]')?.focus()}
+                >
+                  Name a new document
+                </button>
+              </p>
               <p>On the command line, make one of a file:</p>
               <pre>keepup docs create plan.md --title "Plan"</pre>
             </Notice>
@@ -84,7 +93,14 @@ function NewDocument() {
   }
   return (
     <form class="pair" onSubmit={create}>
-      <input name="title" aria-label="Title of a new document" placeholder="Title" required maxLength={200} />
+      <input
+        name="title"
+        dir="auto"
+        aria-label="Title of a new document"
+        placeholder="Title"
+        required
+        maxLength={200}
+      />
       <button type="submit" disabled={busy.value}>
         New document
       </button>

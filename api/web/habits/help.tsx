@@ -1,4 +1,6 @@
+import { go } from '../page/router.ts'
 import { Dialog } from './dialog.tsx'
+import { restartTour } from './tour.tsx'
 
 type Lines = readonly (readonly [keys: string, what: string])[]
 
@@ -65,9 +67,19 @@ export const Help = ({ onClose }: { onClose: () => void }) => (
         of it is sent anywhere.
       </p>
     </div>
-    <p>
+    <p class="row">
       <button type="button" class="main" onClick={onClose}>
         Close
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          onClose()
+          restartTour()
+          go('/')
+        }}
+      >
+        Show the tour
       </button>
     </p>
   </Dialog>

@@ -52,6 +52,7 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
     <Dialog title="Find" onClose={onClose}>
       <input
         class="palette-field"
+        dir="auto"
         role="combobox"
         aria-expanded="true"
         aria-controls={`${id}list`}

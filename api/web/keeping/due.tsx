@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { bytes } from '../../cli/output/units.ts'
 import { take } from '../../http/answers.ts'
 import { run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
@@ -7,7 +6,7 @@ import { Dialog } from '../habits/dialog.tsx'
 import { WhenAgo } from '../parts/ago.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { DialogButtons } from '../parts/dialog-buttons.tsx'
-import { countText } from '../parts/format.ts'
+import { countText, size } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 
 const sweep = (dryRun: boolean) => take(api.v1.retention.sweep.$post({ header: {}, json: { dryRun } }))
@@ -55,7 +54,7 @@ function Sweep({ round, again }: { round: number; again: () => void }) {
                 { name: 'id' },
                 { name: 'since', show: (at) => <WhenAgo at={String(at)} /> },
                 { name: 'texts' },
-                { name: 'size', show: (size) => (size === null ? null : bytes(Number(size))) },
+                { name: 'size', show: (cell) => (cell === null ? null : size(Number(cell))) },
                 { name: 'spared', title: 'why it is spared' },
               ]}
               rows={[

@@ -66,7 +66,7 @@ export function LiftHold({ hold, onClose }: { hold: string; onClose: () => void 
 const Reason = () => (
   <label>
     Reason, which is recorded
-    <input name="reason" required maxLength={1000} pattern=".*\S.*" />
+    <input name="reason" dir="auto" required maxLength={1000} pattern=".*\S.*" />
   </label>
 )
 

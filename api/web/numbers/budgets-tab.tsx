@@ -1,7 +1,6 @@
-import { dollars } from '../../cli/output/units.ts'
 import type { Numbers } from '../../operations/numbers/schemas.ts'
 import { DataTable } from '../parts/data-table.tsx'
-import { short } from '../parts/format.ts'
+import { money, percent, short } from '../parts/format.ts'
 
 type Budget = Numbers['budgets'][number]
 
@@ -19,14 +18,15 @@ const used = ({
     nanoDollars ? (spentNanoDollars + reservedNanoDollars) / nanoDollars : 0,
   )
 
-const money = (cell: unknown) => (cell === null ? undefined : dollars(Number(cell)))
+const moneyCell = (cell: unknown) => (cell === null ? undefined : money(Number(cell)))
 
 /** The budgets of runs: spent, reserved and left. */
 export function BudgetsTab({ numbers: { budgets } }: { numbers: Numbers }) {
   if (budgets.length === 0)
     return (
       <p class="quiet">
-        No run of this time has a budget. Give one with <code>keepup run --budget-usd 2</code>.
+        No run of this time has a budget. <a href="/start">Start a run</a> with a limit of money or tokens, or give it
+        on the command line: <code>keepup run --budget-usd 2</code>.
       </p>
     )
   return (
@@ -47,13 +47,14 @@ export function BudgetsTab({ numbers: { budgets } }: { numbers: Numbers }) {
           name: 'used',
           show: (cell) => (
             <span class="meter">
-              <meter min={0} max={100} high={90} value={Number(cell)} aria-label={`${cell} % used`} /> {String(cell)} %
+              <meter min={0} max={100} high={90} value={Number(cell)} aria-label={`${cell} % used`} />{' '}
+              {percent(Number(cell) / 100)}
             </span>
           ),
         },
-        { name: 'nano_dollars', title: 'money', show: money },
-        { name: 'spent_nano_dollars', title: 'spent', show: money },
-        { name: 'reserved_nano_dollars', title: 'reserved', show: money },
+        { name: 'nano_dollars', title: 'money', show: moneyCell },
+        { name: 'spent_nano_dollars', title: 'spent', show: moneyCell },
+        { name: 'reserved_nano_dollars', title: 'reserved', show: moneyCell },
         { name: 'tokens' },
         { name: 'spent_tokens', title: 'spent' },
         { name: 'reserved_tokens', title: 'reserved' },

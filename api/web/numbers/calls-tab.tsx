@@ -2,7 +2,7 @@ import type { Cost } from '../../operations/numbers/cost-schemas.ts'
 import type { Measured, Numbers } from '../../operations/numbers/schemas.ts'
 import type { SqlCell } from '../../operations/sql/auditor.ts'
 import { DataTable } from '../parts/data-table.tsx'
-import { span } from '../parts/format.ts'
+import { percent, span } from '../parts/format.ts'
 import { Chart } from './chart.tsx'
 import { times } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
@@ -50,7 +50,7 @@ function Calls({ title, name, rows }: { title: string; name: string; rows: reado
           { name, show: (cell) => (cell === '' ? '(none)' : undefined) },
           { name: 'calls' },
           { name: 'failed' },
-          { name: 'share', title: 'failed, of 100', show: (cell) => `${Number(cell).toFixed(1)} %` },
+          { name: 'share', title: 'failed', show: (cell) => percent(Number(cell) / 100) },
           { name: 'p50_ms', title: 'half', show: time },
           { name: 'p95_ms', title: '95 %', show: time },
           { name: 'p99_ms', title: '99 %', show: time },
@@ -76,7 +76,7 @@ function Codes({ title, name, rows }: { title: string; name: string; rows: Numbe
     <>
       <h2>{title}</h2>
       {rows.length === 0 ? (
-        <p class="quiet">None.</p>
+        <p class="quiet">No call failed in this time.</p>
       ) : (
         <DataTable
           label={title}

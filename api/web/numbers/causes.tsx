@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import { dollars } from '../../cli/output/units.ts'
 import { take } from '../../http/answers.ts'
 import type { NumbersQuery } from '../../operations/numbers/schemas.ts'
 import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
+import { money } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -32,6 +32,11 @@ export function Causes({ which, round }: { which: z.input<typeof NumbersQuery>; 
           return (
             <DataTable
               label="Cost by cause"
+              empty={
+                <>
+                  No run that began in this time has called a model. <a href="/start">Start a run</a>.
+                </>
+              }
               columns={[
                 { name: 'cause', show: (cell) => TITLES[String(cell)] },
                 { name: 'tool' },
@@ -41,7 +46,7 @@ export function Causes({ which, round }: { which: z.input<typeof NumbersQuery>; 
                   show: (cell) => (
                     <>
                       <meter aria-hidden="true" min={0} max={most || 1} value={Number(cell)} />{' '}
-                      {dollars(cell === null ? null : Number(cell))}
+                      {money(cell === null ? null : Number(cell))}
                     </>
                   ),
                 },

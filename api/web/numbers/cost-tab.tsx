@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { dollars } from '../../cli/output/units.ts'
 import { take } from '../../http/answers.ts'
 import type { Cost, CostBy } from '../../operations/numbers/cost-schemas.ts'
 import type { Numbers, NumbersQuery } from '../../operations/numbers/schemas.ts'
 import { api } from '../client/api.ts'
-import { DataTable } from '../parts/data-table.tsx'
+import { type DataColumn, DataTable } from '../parts/data-table.tsx'
+import { coarseMoney, compact, day, money, number } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Causes } from './causes.tsx'
 import { Chart } from './chart.tsx'
@@ -26,9 +26,14 @@ const PARTS: readonly (readonly [CostBy, string, string])[] = [
   ['tool', 'By tool (a turn counts in full for each tool that it called)', 'tool'],
 ]
 
-/** A number with three digits, for an axis. */
-const short = (n: number): string =>
-  Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(n)
+export const DAY_COLUMN: DataColumn = {
+  name: 'day',
+  show: (cell) => (
+    <time dateTime={String(cell)} title={String(cell)}>
+      {day(String(cell))}
+    </time>
+  ),
+}
 
 export const times = (days: readonly { readonly day: string }[]) => days.map(({ day }) => Date.parse(day) / 1000)
 
@@ -41,27 +46,27 @@ export function CostTab({ numbers, cost, which, round }: Props) {
       <dl class="tiles">
         <FigureTile
           name="Cost"
-          value={dollars(total.nanoDollars)}
-          more={total.inDoubtNanoDollars > 0 ? `${dollars(total.inDoubtNanoDollars)} in doubt` : ''}
+          value={money(total.nanoDollars)}
+          more={total.inDoubtNanoDollars > 0 ? `${money(total.inDoubtNanoDollars)} in doubt` : ''}
         />
         <FigureTile
           name="Model calls"
-          value={total.modelCalls.toLocaleString('en')}
-          more={total.unpricedCalls > 0 ? `${total.unpricedCalls} of unknown cost` : ''}
+          value={number(total.modelCalls)}
+          more={total.unpricedCalls > 0 ? `${number(total.unpricedCalls)} of unknown cost` : ''}
         />
         <FigureTile
           name="Tokens in"
-          value={short(total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens)}
-          more={`${short(total.cacheReadTokens)} from the cache`}
+          value={compact(total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens)}
+          more={`${compact(total.cacheReadTokens)} from the cache`}
         />
-        <FigureTile name="Tokens out" value={short(total.outputTokens)} more="" />
+        <FigureTile name="Tokens out" value={compact(total.outputTokens)} more="" />
       </dl>
       <div class="charts">
         <Chart
           title="Cost by day (UTC)"
           times={times(days)}
           series={[{ label: 'dollars', tone: 'a', bars: true, values: days.map((day) => day.nanoDollars / 1e9) }]}
-          format={(value) => `$${short(value)}`}
+          format={coarseMoney}
         />
         <Chart
           title="Tokens by day (UTC)"
@@ -70,15 +75,20 @@ export function CostTab({ numbers, cost, which, round }: Props) {
             { label: 'in', tone: 'a', values: days.map((day) => day.inputTokens) },
             { label: 'out', tone: 'b', values: days.map((day) => day.outputTokens) },
           ]}
-          format={short}
+          format={compact}
         />
       </div>
       <h2>By day</h2>
       <DataTable
         label="Cost by day"
+        empty={
+          <>
+            No model was called in this time. <a href="/start">Start a run</a>.
+          </>
+        }
         columns={[
-          { name: 'day' },
-          { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(cell === null ? null : Number(cell)) },
+          DAY_COLUMN,
+          { name: 'nano_dollars', title: 'cost', show: (cell) => money(cell === null ? null : Number(cell)) },
           { name: 'input_tokens', title: 'tokens in' },
           { name: 'output_tokens', title: 'tokens out' },
         ]}
@@ -110,12 +120,17 @@ function Part({ by, title, name, which }: { by: CostBy; title: string; name: str
         {({ rows }) => (
           <DataTable
             label={`Cost by ${by}`}
+            empty={
+              <>
+                No model was called in this time. <a href="/start">Start a run</a>.
+              </>
+            }
             columns={[
               {
                 name,
                 ...(by === 'tool' || by === 'role' ? { show: (cell) => (cell === '' ? '(none)' : undefined) } : {}),
               },
-              { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(Number(cell)) },
+              { name: 'nano_dollars', title: 'cost', show: (cell) => money(Number(cell)) },
               { name: 'calls' },
               { name: 'input_tokens', title: 'tokens in' },
               { name: 'cache_read_tokens', title: 'from cache' },

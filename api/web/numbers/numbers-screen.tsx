@@ -109,7 +109,16 @@ export function NumbersScreen() {
 
 const Empty = () => (
   <Notice title="There is nothing to count">
-    <p>No model and no tool was called in this time. Choose a longer one, take the run away, or start a run:</p>
+    <p>The cost, the tokens and the times of model calls and tool calls come here. None was made in this time.</p>
+    <p class="row">
+      <button type="button" class="main" onClick={() => setQuery({ since: 'all', run: null })}>
+        Show all runs of all time
+      </button>
+      <a class="button" href="/start">
+        Start a run
+      </a>
+    </p>
+    <p>On the command line:</p>
     <pre>keepup run --role coder "Make the failing test pass"</pre>
   </Notice>
 )

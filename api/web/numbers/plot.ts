@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { axisDay } from '../parts/format.ts'
 
 /** A line or the bars of a chart. `tone`: a colour of the page's style. */
 export interface Series {
@@ -26,8 +27,6 @@ const NAMED = 8
 const every = (times: readonly number[]): number[] =>
   times.filter((_, i) => (times.length - 1 - i) % Math.ceil(times.length / NAMED) === 0)
 
-const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(5, 10)
-
 /**
  * Draws a chart in the width of the box, and redraws it when the width or the theme changes. Returns a function that
  * removes the chart.
@@ -50,7 +49,7 @@ export function draw(box: HTMLElement, { times, series, format }: PlotOptions): 
           y: { range: (_, __, most) => [0, most > 0 ? 1.1 * most : 1] },
         },
         axes: [
-          { ...axis, splits: () => every(times), values: (_, splits) => splits.map(dayOf) },
+          { ...axis, splits: () => every(times), values: (_, splits) => splits.map(axisDay) },
           { ...axis, size: 64, values: (_, splits) => splits.map(format) },
         ],
         series: [

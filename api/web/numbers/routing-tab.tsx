@@ -15,6 +15,11 @@ export function RoutingTab({ numbers }: { numbers: Numbers }) {
       <h2>Decisions of the router</h2>
       <DataTable
         label="Decisions of the router"
+        empty={
+          <>
+            The router has chosen no model yet. <a href="/start">Start a run</a>.
+          </>
+        }
         columns={[
           { name: 'requested' },
           {
@@ -33,10 +38,15 @@ export function RoutingTab({ numbers }: { numbers: Numbers }) {
           <>
             <p>
               A run that names no model would have <span class="mono">{shown(choice.resolved)}</span>:{' '}
-              {shown(choice.reason)}
+              <bdi>{shown(choice.reason)}</bdi>
             </p>
             <DataTable
               label="Health of the models"
+              empty={
+                <>
+                  There are no models. The settings name them: <code>keepup models</code>.
+                </>
+              }
               columns={[
                 { name: 'model' },
                 {

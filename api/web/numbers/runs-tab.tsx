@@ -5,9 +5,10 @@ import type { Numbers } from '../../operations/numbers/schemas.ts'
 import { ResultTable } from '../audit/ask/result-table.tsx'
 import { api } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
+import { number } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { Chart } from './chart.tsx'
-import { FigureTile, type NumbersFilter, times } from './cost-tab.tsx'
+import { DAY_COLUMN, FigureTile, type NumbersFilter, times } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
 
 const MOST = 1_000
@@ -21,13 +22,13 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
   return (
     <>
       <dl class="tiles">
-        <FigureTile name="Started" value={String(sum('started'))} more="" />
-        <FigureTile name="Completed" value={String(sum('completed'))} more="" />
-        <FigureTile name="Failed" value={String(sum('failed'))} more="" />
+        <FigureTile name="Started" value={number(sum('started'))} more="" />
+        <FigureTile name="Completed" value={number(sum('completed'))} more="" />
+        <FigureTile name="Failed" value={number(sum('failed'))} more="" />
         <FigureTile
           name="In recovery"
-          value={String(numbers.recoveries.underWay)}
-          more={`${numbers.recoveries.failed} failed in it`}
+          value={number(numbers.recoveries.underWay)}
+          more={`${number(numbers.recoveries.failed)} failed in it`}
         />
       </dl>
       <div class="charts">
@@ -39,13 +40,18 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
             { label: 'completed', tone: 'b', values: days.map((day) => day.completed) },
             { label: 'failed', tone: 'c', values: days.map((day) => day.failed) },
           ]}
-          format={String}
+          format={number}
         />
       </div>
       <h2>Runs by day</h2>
       <DataTable
         label="Runs by day"
-        columns={[{ name: 'day' }, { name: 'started' }, { name: 'completed' }, { name: 'failed' }]}
+        empty={
+          <>
+            No run began or ended in this time. <a href="/start">Start a run</a>.
+          </>
+        }
+        columns={[DAY_COLUMN, { name: 'started' }, { name: 'completed' }, { name: 'failed' }]}
         rows={days.toReversed().map((day) => [day.day, day.started, day.completed, day.failed])}
       />
       <h2>Recoveries: why, and what became of them</h2>
@@ -69,9 +75,12 @@ function Recoveries({ which: { run, since } }: { which: NumbersFilter }) {
         const from = since === undefined ? '' : (momentOf(since, Date.now()) ?? '')
         const ours = rows.filter(([at]) => String(at) >= from)
         const count = (phase: string) =>
-          `${ours.filter((row) => row[PHASE] === phase).length}${answer.more ? ' or more' : ''}`
+          `${number(ours.filter((row) => row[PHASE] === phase).length)}${answer.more ? ' or more' : ''}`
         return ours.length === 0 ? (
-          <p class="quiet">No agent has come to its last turns.</p>
+          <p class="quiet">
+            No agent has come to its last turns, where a recovery begins. A run with few turns shows one:{' '}
+            <code>keepup run --max-turns 3</code>.
+          </p>
         ) : (
           <>
             <dl class="tiles">

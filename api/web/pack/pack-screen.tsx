@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useTitle } from '../page/title.ts'
 import { DataTable } from '../parts/data-table.tsx'
-import { countText } from '../parts/format.ts'
+import { countText, number } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import type { CheckedPack } from './check.ts'
 import { openedPack, openPack } from './opened-pack.ts'
@@ -55,8 +55,8 @@ function Pack({ file }: { file: File }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div class="scroll" tabIndex={0}>
       <p>
-        <bdi>{shown(file.name)}</bdi>, {file.size.toLocaleString('en')} bytes. It is checked in this browser; nothing of
-        it is sent anywhere.
+        <bdi>{shown(file.name)}</bdi>, {number(file.size)} bytes. It is checked in this browser; nothing of it is sent
+        anywhere.
       </p>
       <form
         class="row"
@@ -128,10 +128,10 @@ function Found({ found, vkey, file }: { found: CheckedPack; vkey: string | null;
         </dd>
         <dt>bodies</dt>
         <dd>
-          {found.bodies.toLocaleString('en')} of {countText(found.events, 'event')}
+          {number(found.bodies)} of {countText(found.events, 'event')}
           {found.absent.map(({ why, events }) => (
             <div key={why}>
-              {events.toLocaleString('en')} <bdi>{shown(why)}</bdi>
+              {number(events)} <bdi>{shown(why)}</bdi>
             </div>
           ))}
         </dd>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { number } from '../parts/format.ts'
 import { Menu } from '../parts/menu.tsx'
 import { path } from './router.ts'
 import { waitingForPeople } from './waiting.ts'
@@ -37,7 +38,7 @@ const Links = ({ links }: { links: readonly Link[] }) =>
     </a>
   ))
 
-const Asks = () => (waitingForPeople.value > 0 ? <span class="badge">{waitingForPeople.value}</span> : null)
+const Asks = () => (waitingForPeople.value > 0 ? <span class="badge">{number(waitingForPeople.value)}</span> : null)
 
 /** The links to the screens: in one line, or in one menu on a narrow page. */
 export function Navigation() {

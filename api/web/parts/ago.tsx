@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ago, instant } from './format.ts'
+import { ago, instant, moment } from './format.ts'
 
 const now = signal(Date.now())
 // Update ages also when no events arrive.
@@ -15,6 +15,13 @@ export function Ago({ at }: { at: string }) {
     </time>
   )
 }
+
+/** A date and time to the minute. The title is the exact instant. */
+export const Moment = ({ at }: { at: string }) => (
+  <time dateTime={at} title={instant(at)}>
+    {moment(at)}
+  </time>
+)
 
 /** The age of an instant in a table. */
 export const WhenAgo = ({ at }: { at: string }) => (

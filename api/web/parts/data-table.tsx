@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SqlCell } from '../../operations/sql/auditor.ts'
 import { csvOf, ndjsonOf } from '../../operations/sql/formats.ts'
+import { instant, number } from './format.ts'
 import { save } from './save.ts'
 import { shown } from './shown.ts'
 import { Foreign } from './text.tsx'
@@ -24,6 +25,8 @@ export interface DataTableProps {
   readonly label: string
   readonly columns: readonly DataColumn[]
   readonly rows: readonly (readonly SqlCell[])[]
+  /** The text of a table without rows: its purpose, and how to add the first row. */
+  readonly empty?: ComponentChildren
 }
 
 const compare = (a: SqlCell, b: SqlCell): number => {
@@ -33,7 +36,7 @@ const compare = (a: SqlCell, b: SqlCell): number => {
 }
 
 /** A sortable table. A person can download the rows as CSV or NDJSON in the current order. */
-export function DataTable({ label, columns, rows }: DataTableProps) {
+export function DataTable({ label, columns, rows, empty = 'There are no rows.' }: DataTableProps) {
   const [sort, setSort] = useState<{ at: number; by: 1 | -1 } | null>(null)
   const [most, setMost] = useState(MOST)
   const sorted = sort === null ? rows : [...rows].sort((a, b) => sort.by * compare(a[sort.at]!, b[sort.at]!))
@@ -43,6 +46,7 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
   const table = { columns: columns.map(({ name }) => name), rows: sorted }
   const file = label.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const sortBy = (at: number) => setSort(sort?.at === at ? (sort.by === 1 ? { at, by: -1 } : null) : { at, by: 1 })
+  if (rows.length === 0) return <p class="quiet">{empty}</p>
   return (
     <div class="data">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
@@ -82,7 +86,7 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
       <p class="data-foot">
         {sorted.length > most && (
           <button type="button" class="link" onClick={() => setMost(most * 5)}>
-            {(sorted.length - most).toLocaleString('en')} more rows
+            {number(sorted.length - most)} more rows
           </button>
         )}
         <button type="button" class="plain" onClick={() => save(`${file}.csv`, 'text/csv', csvOf(table))}>
@@ -104,8 +108,13 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
 function Cell({ cell }: { cell: SqlCell }) {
   const [whole, setWhole] = useState(false)
   if (cell === null) return <span class="quiet">–</span>
-  if (typeof cell === 'number') return <>{cell.toLocaleString('en', { maximumFractionDigits: 6 })}</>
-  if (INSTANT.test(cell)) return <span class="instant">{cell}</span>
+  if (typeof cell === 'number') return <>{number(cell)}</>
+  if (INSTANT.test(cell))
+    return (
+      <time class="instant" dateTime={cell} title={instant(cell)}>
+        {cell}
+      </time>
+    )
   const isLong = cell.length > TEXT
   return (
     <>

@@ -25,7 +25,11 @@ function Inline({ token, depth }: { token: Tokens.Generic; depth: number }) {
     case 'del':
       return <del>{children()}</del>
     case 'codespan':
-      return <code>{shown(String(token.text))}</code>
+      return (
+        <code>
+          <bdi>{shown(String(token.text))}</bdi>
+        </code>
+      )
     case 'br':
       return <br />
     case 'link': {
@@ -49,14 +53,20 @@ function Inline({ token, depth }: { token: Tokens.Generic; depth: number }) {
 
 function Block({ token, depth }: { token: Tokens.Generic; depth: number }) {
   if (depth > DEPTH) return <p>{shown(token.raw)}</p>
+  // Only the outer block has the attribute: a browser skips inner elements that have it when it detects the direction.
+  const dir = depth === 0 ? 'auto' : undefined
   switch (token.type) {
     case 'space':
       return null
     case 'heading':
-      return <p class={`heading h${token.depth}`}>{inline(token.tokens, String(token.text), depth)}</p>
+      return (
+        <p dir={dir} class={`heading h${token.depth}`}>
+          {inline(token.tokens, String(token.text), depth)}
+        </p>
+      )
     case 'paragraph':
     case 'text':
-      return <p>{inline(token.tokens, String(token.text), depth)}</p>
+      return <p dir={dir}>{inline(token.tokens, String(token.text), depth)}</p>
     case 'code':
       return (
         <pre>
@@ -64,17 +74,23 @@ function Block({ token, depth }: { token: Tokens.Generic; depth: number }) {
         </pre>
       )
     case 'blockquote':
-      return <blockquote>{blocks(token.tokens ?? [], depth + 1)}</blockquote>
+      return <blockquote dir={dir}>{blocks(token.tokens ?? [], depth + 1)}</blockquote>
     case 'hr':
       return <hr />
     case 'list': {
       const items = (token as Tokens.List).items.map((item, i) => <li key={i}>{blocks(item.tokens, depth + 1)}</li>)
-      return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>
+      return token.ordered ? (
+        <ol dir={dir} start={Number(token.start) || 1}>
+          {items}
+        </ol>
+      ) : (
+        <ul dir={dir}>{items}</ul>
+      )
     }
     case 'table':
       return <Table table={token as Tokens.Table} depth={depth} />
     default:
-      return <p>{shown(token.raw)}</p>
+      return <p dir={dir}>{shown(token.raw)}</p>
   }
 }
 
@@ -82,7 +98,11 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }) {
   const cells = (row: Tokens.TableCell[], kind: 'th' | 'td') =>
     row.map((cell, i) => {
       const Cell = cell.text === '' ? 'td' : kind
-      return <Cell key={i}>{inline(cell.tokens, cell.text, depth)}</Cell>
+      return (
+        <Cell key={i} dir="auto">
+          {inline(cell.tokens, cell.text, depth)}
+        </Cell>
+      )
     })
   return (
     <table>

@@ -53,6 +53,7 @@ export function SavedMenu<T>({ label, end = false, saved, present, problem = nul
       <span class="menu-line">
         <input
           ref={input}
+          dir="auto"
           aria-label="Name"
           placeholder="a name for this one"
           maxLength={60}

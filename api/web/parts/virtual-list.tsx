@@ -7,6 +7,7 @@ import {
 } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { number } from './format.ts'
 import { MOST_PRINTED, printing } from './printing.ts'
 
 type Options = VirtualizerOptions<HTMLElement, HTMLElement>
@@ -41,8 +42,7 @@ function PrintedList({ count, label, row, onRange }: VirtualListProps) {
       ))}
       {printed < count && (
         <p class="quiet">
-          Only the first {printed.toLocaleString('en')} of {count.toLocaleString('en')} rows are printed; an export has
-          all.
+          Only the first {number(printed)} of {number(count)} rows are printed; an export has all.
         </p>
       )}
     </section>

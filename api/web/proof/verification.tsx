@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { DataTable } from '../parts/data-table.tsx'
-import { countText } from '../parts/format.ts'
+import { countText, number } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { Verifier } from './verifier.ts'
 
@@ -92,7 +92,7 @@ function Found({ verifier }: { verifier: Verifier }) {
           <dd>{countText(heads.events - heads.signed, 'event')}</dd>
           <dt>signed heads</dt>
           <dd>
-            {heads.heads.toLocaleString('en')}
+            {number(heads.heads)}
             {heads.superseded > 0 && `, ${heads.superseded} of before an accepted loss`}
           </dd>
         </dl>

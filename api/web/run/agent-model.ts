@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { isFailure } from '../../cli/output/event-words.ts'
 import { take } from '../../http/answers.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { api, errorText } from '../client/api.ts'
@@ -59,11 +60,12 @@ export class AgentModel {
     this.events.put(event)
     const call = Number(/\.c(\d+)$/.exec(toolCallId)?.[1] ?? -1)
     const columns = { types: [0], turns: [turn], times: [Date.parse(timestamp)], calls: [call], sizes: [0] }
-    this.outline.add({ from: revision, inherited: null, names: [type], ...columns })
+    const failed = event.type === 'tool_call_end' && event.payload && isFailure(event.payload) ? [revision] : []
+    this.outline.add({ from: revision, inherited: null, names: [type], ...columns, failed })
     this.length.value = this.outline.length
     if (type === 'model_call_end' || type === 'error' || type === 'model_call_start') this.writing.value = null
-    // A turn begins when all calls of the previous one have ended.
-    if (type === 'turn_start' && this.outputs.value.size > 0) this.outputs.value = new Map()
+    if (type === 'tool_call_end' && this.outputs.value.has(toolCallId))
+      this.outputs.value = new Map([...this.outputs.value].filter(([id]) => id !== toolCallId))
   }
 
   hearNews({ kind, agentId, turn = 0, toolCallId, soFar, text = '' }: News): void {

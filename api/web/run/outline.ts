@@ -10,7 +10,13 @@ interface Work {
   readonly turn: number
   readonly from: number
   readonly to: number | null
+  readonly failed: boolean
 }
+
+type Part = Pick<
+  OutlineView,
+  'from' | 'inherited' | 'names' | 'types' | 'turns' | 'times' | 'calls' | 'sizes' | 'failed'
+>
 
 /** An agent's events by revision, without bodies, with the step, turn and call at each. New events extend it. */
 export class Outline {
@@ -36,14 +42,14 @@ export class Outline {
   }
 
   /** Adds the next part. Ignores known events. False: the part does not follow directly, so nothing was added. */
-  add(
-    part: Pick<OutlineView, 'from' | 'inherited' | 'names' | 'types' | 'turns' | 'times' | 'calls' | 'sizes'>,
-  ): boolean {
+  add(part: Part): boolean {
     if (part.from > this.length) return false
     if (this.length === 0) this.#firstStep = part.inherited?.step ?? 0
+    const failed = new Set(part.failed)
     for (let i = this.length - part.from; i < part.types.length; i++) {
       const type = part.names[part.types[i]!] ?? ''
       this.#push(type, part.turns[i]!, part.times[i]!, part.calls[i]!, part.sizes[i]!)
+      this.#work(type, part.calls[i]!, failed.has(part.from + i))
     }
     return true
   }
@@ -96,19 +102,21 @@ export class Outline {
     if (STEPS.has(type)) this.stepAt.push(revision)
     if (type === 'turn_start') this.turnAt.push(revision)
     this.conversation.add(type, revision, this.turns[revision]!, call)
-    this.#work(type, revision, call)
   }
 
-  #work(type: string, revision: number, call: number): void {
+  /** Adds the last event to the calls. `failed`: it is the end of a failed call. */
+  #work(type: string, call: number, failed: boolean): void {
+    const revision = this.length - 1
     const turn = this.turns[revision]!
     const kind = type.startsWith('model_') ? 'model' : 'tool'
     const key = kind === 'model' ? `${turn}` : `${turn}.${call}`
     if (type === 'model_call_start' || type === 'tool_call_start') {
-      this.#open.set(key, this.work.push({ kind, turn, from: revision, to: null }) - 1)
+      this.#open.set(key, this.work.push({ kind, turn, from: revision, to: null, failed: false }) - 1)
     } else if (/^(?:model_call_end|model_attempt_lost|tool_call_end)$/.test(type)) {
       const at = this.#open.get(key)
       this.#open.delete(key)
-      if (at !== undefined) this.work[at] = { ...this.work[at]!, to: revision }
+      if (at !== undefined)
+        this.work[at] = { ...this.work[at]!, to: revision, failed: failed || type === 'model_attempt_lost' }
     }
   }
 }

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { errorText } from '../client/api.ts'
 
 const MOST = 300
 
@@ -9,22 +8,27 @@ const MOST = 300
  */
 export class PositionCache<T> {
   readonly #tell: (revision: number) => Promise<T>
+  readonly #errorText: (error: unknown) => string
   readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
+  /** The page shows the newest requested position. An older answer that arrives now must not replace it. */
+  #isShown = false
   #failed: number | null = null
   readonly fault = signal('')
   /** The last answer to a request. */
   readonly current = signal<T | null>(null)
 
-  constructor(tell: (revision: number) => Promise<T>) {
+  constructor(tell: (revision: number) => Promise<T>, errorText: (error: unknown) => string) {
     this.#tell = tell
+    this.#errorText = errorText
   }
 
   /** Shows a position as soon as its answer is available. */
   show(revision: number): void {
     this.#failed = null
     const known = this.#known.get(revision)
+    this.#isShown = known !== undefined
     if (known !== undefined) {
       this.#wanted = null
       this.current.value = known
@@ -51,10 +55,10 @@ export class PositionCache<T> {
         this.fault.value = ''
         // Show this answer, although a newer position was requested since: it is closer to that position than the one
         // shown.
-        this.current.value = found
+        if (!this.#isShown) this.current.value = found
       } catch (error) {
         this.#failed = revision
-        this.fault.value = errorText(error)
+        this.fault.value = this.#errorText(error)
       }
     }
     this.#asking = false

@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { KINDS_OF_RUNS } from '../../../domain/log/owner.ts'
-import { dollars } from '../../cli/output/units.ts'
 import type { RunTree } from '../../operations/runs/schemas.ts'
 import { useRights } from '../access/rights.ts'
 import { RunActions } from '../actions/run-actions.tsx'
@@ -11,7 +10,7 @@ import { Held } from '../keeping/hold-notice.tsx'
 import { query } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
-import { short } from '../parts/format.ts'
+import { money, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
@@ -147,7 +146,7 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
       </span>
       <span class="figures">
         <a href={`/numbers?run=${runId}`} title="Numbers of this run">
-          {dollars(run.total.nanoDollars)}
+          {money(run.total.nanoDollars)}
         </a>{' '}
         · turn {run.turn} · step {run.step}
       </span>

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { take } from '../../http/answers.ts'
 import type { AgentBriefAtPoint } from '../../operations/history/checkpoint-schemas.ts'
 import type { TreeAt } from '../../operations/history/tree-at-schemas.ts'
-import { api } from '../client/api.ts'
+import { api, errorText } from '../client/api.ts'
 import { PositionCache } from './position-cache.ts'
 
 export type Brief = z.infer<typeof AgentBriefAtPoint>
@@ -13,7 +13,7 @@ export const statesOf = (agentId: string): States =>
   new PositionCache((revision) => {
     const query = { event: String(revision) }
     return take(api.v1.agents[':id'].brief.$get({ param: { id: agentId }, query }))
-  })
+  }, errorText)
 
 /** The state of a run's agents by the revision of one of them. */
 export type Trees = PositionCache<TreeAt>
@@ -21,4 +21,4 @@ export const treesOf = (runId: string, agentId: string): Trees =>
   new PositionCache((revision) => {
     const query: Record<'agent' | 'event', string> = { agent: agentId, event: String(revision) }
     return take(api.v1.runs[':id'].tree.at.$get({ param: { id: runId }, query }))
-  })
+  }, errorText)

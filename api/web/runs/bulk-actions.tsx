@@ -6,7 +6,7 @@ import { busy, run } from '../actions/command.ts'
 import { api, errorText, send } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { go } from '../page/router.ts'
-import { countText } from '../parts/format.ts'
+import { countText, number } from '../parts/format.ts'
 import { saveBlob } from '../parts/save.ts'
 import { MOST_RUNS, namesOf, resultText, toEach } from './bulk.ts'
 
@@ -74,7 +74,7 @@ export function BulkActions({ runs, onChoose }: BulkActionsProps) {
     return (
       <div class="bar bulk">
         <span role="status">
-          {tried} of {countText(asks.runs.length, 'run')} …
+          {number(tried)} of {countText(asks.runs.length, 'run')} …
         </span>
         <button
           type="button"

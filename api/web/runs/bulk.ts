@@ -1,6 +1,6 @@
 import { Refused } from '../../http/answers.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
-import { countText, short } from '../parts/format.ts'
+import { countText, number, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 
 /** The most runs that one action takes. The address of a pack of as many runs fits the server's limit of 16 KB. */
@@ -51,7 +51,7 @@ export function resultText({ done, faults, stopped }: BulkResult, total: number,
   const told = [...named, ...(more > 0 ? [`and ${countText(more, 'more fault')}`] : [])].join('; ')
   const untried = total - done.length - faults.length
   return [
-    `${done.length} of ${countText(total, 'run')} ${verb}.`,
+    `${number(done.length)} of ${countText(total, 'run')} ${verb}.`,
     ...(told === '' ? [] : [`${told}.`]),
     ...(untried > 0 ? [`${untried} not tried${stopped === 'forbidden' ? ', as the right is missing' : ''}.`] : []),
     'These runs stay chosen.',

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { query, setQuery } from '../page/router.ts'
-import { Ago } from '../parts/ago.tsx'
-import { countText, instant, short, span } from '../parts/format.ts'
+import { Ago, Moment } from '../parts/ago.tsx'
+import { countText, money, number, short, span } from '../parts/format.ts'
 import { Menu } from '../parts/menu.tsx'
 import { shown } from '../parts/shown.ts'
 import { stored } from '../parts/stored.ts'
@@ -17,7 +16,7 @@ export interface Column {
   readonly show: (run: Run) => ComponentChildren
 }
 
-const count = (n: number | null) => (n === null ? '–' : n.toLocaleString('en'))
+const count = (n: number | null) => (n === null ? '–' : number(n))
 
 /** The optional columns of the run list. Status and task are always shown. */
 export const COLUMNS: readonly Column[] = [
@@ -43,7 +42,7 @@ export const COLUMNS: readonly Column[] = [
     number: true,
     show: ({ total, turn }) => (
       <>
-        <span>{dollars(total.nanoDollars)}</span>
+        <span>{money(total.nanoDollars)}</span>
         <span class="quiet">{countText(turn, 'turn')}</span>
       </>
     ),
@@ -62,7 +61,13 @@ export const COLUMNS: readonly Column[] = [
       </>
     ),
   },
-  { name: 'calls', title: 'Calls', width: '4.5em', number: true, show: ({ total }) => <span>{total.toolCalls}</span> },
+  {
+    name: 'calls',
+    title: 'Calls',
+    width: '4.5em',
+    number: true,
+    show: ({ total }) => <span>{count(total.toolCalls)}</span>,
+  },
   {
     name: 'time',
     title: 'Time',
@@ -76,7 +81,11 @@ export const COLUMNS: readonly Column[] = [
     name: 'started',
     title: 'Started',
     width: '9em',
-    show: ({ createdAt }) => <span title={instant(createdAt)}>{instant(createdAt).slice(0, 16)}</span>,
+    show: ({ createdAt }) => (
+      <span>
+        <Moment at={createdAt} />
+      </span>
+    ),
   },
   {
     name: 'workspace',

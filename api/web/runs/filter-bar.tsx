@@ -64,6 +64,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
     <search class="filters">
       <input
         type="search"
+        dir="auto"
         aria-label="Text in task, input, answer, arguments, output or notes"
         placeholder="text in a run  ( / )"
         {...search}

@@ -1,5 +1,5 @@
-import { dollars } from '../../cli/output/units.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
+import { money, number } from '../parts/format.ts'
 
 type Grouped = Pick<Run, 'runId' | 'task' | 'total'>
 
@@ -35,13 +35,13 @@ export function byTask<R extends Grouped>(
 export function costText(runs: readonly Grouped[]): string {
   const known = runs.flatMap(({ total }) => total.nanoDollars ?? [])
   const sum = known.reduce((sum, one) => sum + one, 0)
-  if (known.length === runs.length) return dollars(sum)
-  return known.length === 0 ? dollars(null) : `at least ${dollars(sum)}`
+  if (known.length === runs.length) return money(sum)
+  return known.length === 0 ? money(null) : `at least ${money(sum)}`
 }
 
 /** `3 done, 1 failed`: the count of each word, the most frequent first. */
 export const tally = (words: readonly string[]): string =>
   [...Map.groupBy(words, (word) => word)]
     .sort(([, a], [, b]) => b.length - a.length)
-    .map(([word, { length }]) => `${length} ${word}`)
+    .map(([word, { length }]) => `${number(length)} ${word}`)
     .join(', ')

@@ -3,6 +3,7 @@ import type { Run } from '../../operations/runs/schemas.ts'
 import { lastOutcome } from '../actions/command.ts'
 import { CommandOutcome } from '../actions/outcome.tsx'
 import { listen } from '../client/feed.ts'
+import { Tour } from '../habits/tour.tsx'
 import { takesEnter, useKeys } from '../page/keyboard-shortcuts.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
@@ -87,6 +88,7 @@ export function RunsScreen() {
     model.state.value === 'ready' && runs.length === 0 && model.damaged.value.length === 0 && model.isWhole
   return (
     <div class="screen runs">
+      <Tour />
       <div class="bar">
         <h1>Runs</h1>
         <FilterBar filters={filters} />
@@ -163,12 +165,21 @@ const Empty = ({ filtered }: { filtered: boolean }) =>
   filtered ? (
     <Notice title="No run is like this">
       <p>Take a filter away, or look for another text.</p>
+      <p>
+        <button type="button" class="main" onClick={() => go('/')}>
+          Show all runs
+        </button>
+      </p>
     </Notice>
   ) : (
     <Notice title="There are no runs yet">
+      <p>Each run is an agent at work on a task, or one that has ended.</p>
       <p>
-        <a href="/start">Start one here</a>, or on the command line:
+        <a class="button" href="/start">
+          Start a run
+        </a>
       </p>
+      <p>On the command line:</p>
       <pre>keepup run --role coder "Make the failing test pass"</pre>
     </Notice>
   )

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { dollars } from '../../cli/output/units.ts'
 import type { Role } from '../../operations/definitions/schemas.ts'
 import type { AgentKind } from '../../operations/external/schemas.ts'
 import type { Models } from '../../operations/models/schemas.ts'
 import { OWN_AGENT } from '../../operations/runs/own-agent.ts'
+import { day, money } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { DECIMAL, WHOLE } from './draft.ts'
 
@@ -17,20 +17,29 @@ interface AgentFieldProps {
 export function AgentField({ agents, agent, onChange }: AgentFieldProps) {
   const others = agents.filter(({ kind }) => kind !== OWN_AGENT)
   const isListed = agent === '' || others.some(({ kind }) => kind === agent)
-  if (others.length === 0 && isListed) return null
   return (
-    <label>
-      Agent
-      <select name="agent" value={agent} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">keepup’s own</option>
-        {!isListed && <option value={agent}>{shown(agent)}: not available</option>}
-        {others.map(({ kind, installed, problem }) => (
-          <option key={kind} value={kind} disabled={!installed}>
-            {shown(kind)}: ungoverned{problem === null ? '' : `; ${shown(problem)}`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      {(others.length > 0 || !isListed) && (
+        <label>
+          Agent
+          <select name="agent" value={agent} onChange={(event) => onChange(event.currentTarget.value)}>
+            <option value="">keepup’s own</option>
+            {!isListed && <option value={agent}>{shown(agent)}: not available</option>}
+            {others.map(({ kind, installed, problem }) => (
+              <option key={kind} value={kind} disabled={!installed}>
+                {shown(kind)}: ungoverned{problem === null ? '' : `; ${shown(problem)}`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {!others.some(({ installed }) => installed) && (
+        <p class="quiet">
+          No other agent is installed on the server. Install one, and you can choose it here. This lists the kinds and
+          the reasons: <code>keepup agents</code>
+        </p>
+      )}
+    </>
   )
 }
 
@@ -56,7 +65,7 @@ export const RoleField = ({ roles, role }: { roles: readonly Role[]; role: strin
 const priceOf = ({ price }: Models['models'][number]): string =>
   price === null
     ? 'price unknown'
-    : `${dollars(price.input)} in, ${dollars(price.output)} out per million tokens, as of ${price.asOf}`
+    : `${money(price.input)} in, ${money(price.output)} out per million tokens, as of ${day(price.asOf)}`
 
 /** A model of the list or any other one, with the price of a known one. */
 export function ModelField({ models, model }: { models: Models['models']; model: string | undefined }) {
@@ -99,6 +108,7 @@ export const WorkspaceField = ({ workspaces, workspace, required }: WorkspaceFie
       Folder on the server’s computer
       <input
         name="workspace"
+        dir="auto"
         list="workspaces"
         defaultValue={workspace}
         placeholder="/home/me/my-project"

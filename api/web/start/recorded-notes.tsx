@@ -1,4 +1,5 @@
 import type { StartRunInput } from '../../operations/runs/start-schemas.ts'
+import { number } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { type Draft, unshown } from './draft.ts'
@@ -22,7 +23,7 @@ export function RecordedNotes({ settings: { request, lost }, draft, agent, liste
     <>
       {isSame && kept.length > 0 && (
         <details class="kept-settings">
-          <summary>{kept.length} further settings as in that run</summary>
+          <summary>{number(kept.length)} further settings as in that run</summary>
           <dl>
             {kept.map(([name, value]) => (
               <div key={name}>

@@ -153,6 +153,7 @@ function Fields({ offer, agents, draft, settings, form }: FieldsProps) {
         Task
         <textarea
           ref={task}
+          dir="auto"
           name="task"
           defaultValue={draft.task}
           placeholder="Make the failing test pass"
@@ -210,7 +211,12 @@ function Fields({ offer, agents, draft, settings, form }: FieldsProps) {
           </label>
           <label>
             Instructions
-            <textarea name="instructions" defaultValue={draft.instructions} placeholder="added to the system prompt" />
+            <textarea
+              name="instructions"
+              dir="auto"
+              defaultValue={draft.instructions}
+              placeholder="added to the system prompt"
+            />
           </label>
         </>
       )}

@@ -22,6 +22,7 @@ interface Outline {
   calls: number[]
   sizes: number[]
   times: number[]
+  failed: number[]
 }
 interface Page {
   events: { revision: number; cut?: true; payload: Record<string, string> }[]
@@ -46,6 +47,19 @@ describe('the outline of an agent', () => {
     const part = await get<Outline>(`/v1/agents/${id}/outline?from=3&limit=2`)
     expect(part.turns).toEqual(outline.turns.slice(3, 5))
     expect(part.types.map((type) => part.names[type])).toEqual(stored.slice(3, 5).map((e) => e.header.type))
+  })
+
+  it('names the ends of failed calls, also of a command with an exit code other than 0', async () => {
+    const tools = ['run_command']
+    const more = { workspace: world.workspace(), tools, approve: tools, policy: { mode: 'batch', sandboxed: false } }
+    const broken = await driven('broken', more)
+    const ends = async (id: string) =>
+      (await eventsIn(services, id)).flatMap(({ header }, at) => (header.type === 'tool_call_end' ? [at] : []))
+    const { failed } = await get<Outline>(`/v1/agents/${broken}/outline`)
+    // The command fails; the call that completes the task does not.
+    expect(failed).toEqual((await ends(broken)).slice(0, 1))
+    expect((await get<Outline>(`/v1/agents/${broken}/outline?from=${failed[0]! + 1}`)).failed).toEqual([])
+    expect((await get<Outline>(`/v1/agents/${await driven('finish')}/outline`)).failed).toEqual([])
   })
 
   it('of a fork names the point of its source', async () => {

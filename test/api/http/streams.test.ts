@@ -246,6 +246,14 @@ describe('the live stream', () => {
       ['b', 'one two', true],
       ['c', 'x'.repeat(20_000), true],
     ])
+    // An agent that has ended has no running call, and leaves nothing behind.
+    const end = { type: 'tool_call_end', runId: 'r', agentId: 'r' } as const
+    live.heard({ ...end, toolCallId: 'b' })
+    expect(await heard()).toEqual([['c', 'x'.repeat(20_000), true]])
+    live.heard({ ...end, toolCallId: 'c' })
+    expect(await heard()).toEqual([])
+    output(2, 'e', 'of another call')
+    expect(await heard()).toEqual([['e', 'of another call', true]])
     live.publish({ kind: 'drive', runId: 'r', driving: false, end: { end: 'done' } })
     expect(await heard()).toEqual([])
     output(3, 'd', 'of a tool that did not stop')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ansiPieces } from '../../../api/web/parts/ansi.ts'
+import { ansiPieces } from '../../../api/web/parts/code/ansi.ts'
 import { shown } from '../../../api/web/parts/shown.ts'
 import { Conversation, revisionsOf } from '../../../api/web/run/conversation.ts'
 import { joinedTexts } from '../../../api/web/run/timeline/joined-texts.ts'

@@ -56,6 +56,16 @@ describe('the bars of an agent', () => {
     ])
   })
 
+  it('tell which calls failed', () => {
+    const call = { kind: 'tool', turn: 1 } as const
+    const work = [
+      { ...call, from: 0, to: 1, failed: true },
+      { ...call, from: 2, to: 3, failed: false },
+    ]
+    const types = ['tool_call_start', 'tool_call_end', 'tool_call_start', 'tool_call_end']
+    expect(barsOf({ types, times: [0, 1, 2, 3], work }).map(({ failed }) => failed)).toEqual([1, 0])
+  })
+
   it('are not made by an end without a beginning', () => {
     expect(bars('resumed', 'paused', 'resumed')).toEqual([['pause', 10, 20]])
   })
@@ -68,7 +78,7 @@ describe('the drawn bars', () => {
     return steps.map(([pause, length], revision) => {
       const from = at + pause
       at = from + length
-      return { kind: 'model', from, to: at, revision }
+      return { kind: 'model', from, to: at, revision, failed: revision % 3 === 0 ? 1 : 0 }
     })
   }
   const steps = fc.array(fc.tuple(fc.nat(50), fc.nat(50)), { minLength: 1, maxLength: 400 })
@@ -81,6 +91,8 @@ describe('the drawn bars', () => {
         const inside = bars.filter((bar) => bar.to! >= view.from && bar.from <= view.to)
         const drawn = drawnBars(bars, view, parts)
         expect(drawn.reduce((sum, { count }) => sum + count, 0)).toBe(inside.length)
+        const failed = (all: readonly Bar[]) => all.reduce((sum, bar) => sum + bar.failed, 0)
+        expect(failed(drawn)).toBe(failed(inside))
         expect(drawn.length).toBeLessThanOrEqual(2 * parts + 2)
         for (const bar of inside) expect(drawn.some(({ from, to }) => from <= bar.from && to! >= bar.to!)).toBe(true)
       }),
@@ -97,9 +109,9 @@ describe('the drawn bars', () => {
 
   it('keep an open bar and the kinds apart', () => {
     const bars: readonly Bar[] = [
-      { kind: 'tool', from: 0, to: 1, revision: 0 },
-      { kind: 'model', from: 1, to: 2, revision: 1 },
-      { kind: 'tool', from: 2, to: null, revision: 2 },
+      { kind: 'tool', from: 0, to: 1, revision: 0, failed: 0 },
+      { kind: 'model', from: 1, to: 2, revision: 1, failed: 0 },
+      { kind: 'tool', from: 2, to: null, revision: 2, failed: 0 },
     ]
     expect(drawnBars(bars, { from: 0, to: 1_000 }, 2).map(({ kind, to }) => [kind, to])).toEqual([
       ['tool', 1],

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { briefOf } from '../../../api/operations/events/brief.ts'
 import { daysOf } from '../../../api/web/numbers/days.ts'
-import { ago, span } from '../../../api/web/parts/format.ts'
 import { shown } from '../../../api/web/parts/shown.ts'
 import { after, Outline, parsePosition } from '../../../api/web/run/outline.ts'
 import { linkToCall, writerOf, writerOfCall } from '../../../api/web/run/writers.ts'
@@ -21,7 +20,7 @@ const rowsOf = (turns: number) => [
   ).flat(),
 ]
 
-function partOf(rows: ReturnType<typeof rowsOf>, from: number, to = rows.length, step = 0) {
+function partOf(rows: ReturnType<typeof rowsOf>, from: number, to = rows.length, step = 0, failed: number[] = []) {
   const part = rows.slice(from, to)
   const names = [...new Set(part.map(({ type }) => type))]
   const inherited = step === 0 ? null : { agentId: 'source', revision: 9, step }
@@ -32,6 +31,7 @@ function partOf(rows: ReturnType<typeof rowsOf>, from: number, to = rows.length,
     times: part.map((_, i) => (from + i) * 10),
     calls: part.map(({ call }) => call),
     sizes: part.map(() => 1),
+    failed: failed.filter((at) => at >= from && at < to),
   }
 }
 
@@ -62,11 +62,31 @@ describe('an outline', () => {
     expect(outline.steps).toEqual([7, 7, 7, 7, 7, 8, 9, 9, 9, 9, 9, 10, 11])
     expect(outline.turns).toEqual([0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     expect(outline.work).toEqual([
-      { kind: 'model', turn: 1, from: 2, to: 3 },
-      { kind: 'tool', turn: 1, from: 4, to: 5 },
-      { kind: 'model', turn: 2, from: 8, to: 9 },
-      { kind: 'tool', turn: 2, from: 10, to: 11 },
+      { kind: 'model', turn: 1, from: 2, to: 3, failed: false },
+      { kind: 'tool', turn: 1, from: 4, to: 5, failed: false },
+      { kind: 'model', turn: 2, from: 8, to: 9, failed: false },
+      { kind: 'tool', turn: 2, from: 10, to: 11, failed: false },
     ])
+  })
+
+  it('marks the calls whose ends failed, and lost attempts of the model, however the parts come', () => {
+    const rows = [
+      ...rowsOf(2),
+      { type: 'model_call_start', turn: 3, call: -1 },
+      { type: 'model_attempt_lost', turn: 3, call: -1 },
+    ]
+    fc.assert(
+      fc.property(fc.nat(rows.length), (cut) => {
+        const outline = new Outline()
+        for (const [from, to] of [
+          [0, cut],
+          [Math.max(0, cut - 2), rows.length],
+        ] as const)
+          outline.add(partOf(rows, from, to, 0, [11]))
+        expect(outline.work.map(({ failed }) => failed)).toEqual([false, false, false, true, true])
+      }),
+      seed,
+    )
   })
 
   it('is walked by events, steps and turns, and never left', () => {
@@ -199,13 +219,6 @@ describe('a brief view of an event', () => {
       expect(JSON.stringify(brief).length).toBeLessThan(5_000)
     }
   })
-})
-
-it('times are said in the unit that fits', () => {
-  expect([420, 3_100, 245_000, 7_380_000, 200_000_000].map(span)).toEqual([
-    ...['420 ms', '3.1 s', '4 min 5 s', '2 h 3 min', '2 d 7 h'],
-  ])
-  expect(ago('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:01:30Z'))).toBe('1 min')
 })
 
 it('days without anything are shown too, the last ones where there are many', () => {

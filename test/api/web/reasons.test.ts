@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunDetail as Detail } from '../../../api/operations/runs/schemas.ts'
-import { kindsOf } from '../../../api/web/parts/patch-lines.ts'
-import { textDiff } from '../../../api/web/parts/text-diff.ts'
+import { kindsOf } from '../../../api/web/parts/code/patch-lines.ts'
+import { textDiff } from '../../../api/web/parts/code/text-diff.ts'
 import { reasonsOf } from '../../../api/web/run/reasons.ts'
 
 // What the page says of a run that stands still, and how it shows what changed.

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { startBrowser } from './chromium.ts'
 
@@ -10,7 +10,7 @@ interface Profile {
 }
 
 /** Pages of one browser per test file. Call this at the top of the file or of a `describe`. */
-export function useBrowser(): { page(): Promise<Page> } {
+export function useBrowser(): { page(options?: BrowserContextOptions): Promise<Page> } {
   let browser: Browser | null = null
   // Starting a context takes Chromium most of a second of CPU time, so tests use the contexts of earlier tests again.
   const free: Profile[] = []
@@ -19,8 +19,13 @@ export function useBrowser(): { page(): Promise<Page> } {
   })
   afterAll(() => browser?.close())
   return {
-    /** A page with separate cookies and storage, open until the test has finished. */
-    async page() {
+    /** A page with separate cookies and storage, open until the test has finished. `options`: of a context of its own. */
+    async page(options) {
+      if (options !== undefined) {
+        const context = await browser!.newContext(options)
+        onTestFinished(() => context.close())
+        return context.newPage()
+      }
       const profile = free.pop() ?? (await openProfile(browser!))
       onTestFinished(async () => {
         await empty(profile)

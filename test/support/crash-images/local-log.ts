@@ -4,6 +4,7 @@ import { ensureFile, ensureFolder, openLogToRead, openToWrite } from '../../../a
 import { lockFolder } from '../../../adapters/sqlite/log/lock.ts'
 import type { LogEnd } from '../../../adapters/sqlite/log/log-end.ts'
 import { Marked } from '../../../adapters/sqlite/log/marked-writer.ts'
+import { OwnFile } from '../../../adapters/sqlite/log/own-file.ts'
 import { fromFailure } from '../../../adapters/sqlite/log/protocol.ts'
 import { Reader } from '../../../adapters/sqlite/log/reader.ts'
 import { LogWriter } from '../../../adapters/sqlite/log/writer.ts'
@@ -25,7 +26,7 @@ export class LocalLog {
     this.#db = db
     this.#unlock = unlock
     this.#writer = new LogWriter(db, folder)
-    this.checkpoints = new Checkpoints(db, folder)
+    this.checkpoints = new Checkpoints(db, folder, new OwnFile(folder, null))
     this.#marked = new Marked(folder, db, this.#writer, warn)
   }
 

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { type Figure, megabytes, most, ms } from '../../bench/figure.ts'
 import { median } from '../../bench/measure.ts'
-import { lookAtLongRun } from '../long-run.ts'
+import { lookAtLongRun } from '../run/long-run.ts'
 import type { BenchServer } from './start-server.ts'
 
 const NONE = { floor: '' } as const

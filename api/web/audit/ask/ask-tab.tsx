@@ -6,7 +6,7 @@ import { momentOf } from '../../../operations/moment.ts'
 import type { SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, errorText } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
-import { countText, span } from '../../parts/format.ts'
+import { countText, number, span } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { ResultTable } from './result-table.tsx'
@@ -170,7 +170,7 @@ const Choice = ({ label, value, of, onChange }: ChoiceProps) => (
     <select value={value} onChange={(event) => onChange(Number((event.target as HTMLSelectElement).value))}>
       {of.map((one) => (
         <option key={one} value={one}>
-          {one.toLocaleString('en')}
+          {number(one)}
         </option>
       ))}
     </select>
@@ -199,7 +199,7 @@ function Outcome({ asked }: { asked: Asked | null }) {
         {answer.more && '; there are more: allow more rows, or ask for less'}
       </p>
       {answer.rows.length === 0 ? (
-        <p>Nothing is like this.</p>
+        <p>No row matches. Take a condition out of the question above, or choose another value, and ask again.</p>
       ) : (
         <ResultTable key={text} label="Answer" answer={answer} />
       )}

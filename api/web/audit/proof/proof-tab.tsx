@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { query, setQuery } from '../../page/router.ts'
 import { DataTable } from '../../parts/data-table.tsx'
-import { countText } from '../../parts/format.ts'
+import { countText, number } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { type Proved, Prover } from './prover.ts'
 
@@ -66,7 +66,7 @@ function Progress({ prover }: { prover: Prover }) {
           {...(total === null ? {} : { value: done.length })}
           aria-label="Verified"
         />{' '}
-        {done.length} of {total ?? '…'}
+        {number(done.length)} of {total === null ? '…' : number(total)}
         {works && prover.now.value !== '' && (
           <>
             , now <span class="mono">{prover.now.value}</span>
@@ -82,7 +82,7 @@ function Progress({ prover }: { prover: Prover }) {
       {done.length > 0 && (
         <>
           <p class={bad.length === 0 ? 'good' : 'bad'}>
-            {bad.length === 0 ? '✓ The proof holds' : `✗ The proof of ${bad.length} is broken`}:{' '}
+            {bad.length === 0 ? '✓ The proof holds' : `✗ The proof of ${number(bad.length)} is broken`}:{' '}
             {countText(sum(done, 'events'), 'event')} of {countText(sum(done, 'streams'), 'stream')} chained,{' '}
             {countText(sum(done, 'digests'), 'state')} folded again and equal
             {sum(done, 'erased') > 0 && `, ${countText(sum(done, 'erased'), 'body')} erased by a recorded fact`}

@@ -50,6 +50,7 @@ export function CommentForm({ documentId, shared, asking, onDone }: Props) {
       <label for={id}>{isComment ? 'Comment' : 'Text in its place; empty: delete it'}</label>
       <textarea
         id={id}
+        dir="auto"
         name="text"
         required={isComment}
         maxLength={20_000}
@@ -57,7 +58,9 @@ export function CommentForm({ documentId, shared, asking, onDone }: Props) {
         // biome-ignore lint/a11y/noAutofocus: the person asked for this field
         autoFocus
       />
-      {!isComment && <input name="reason" aria-label="Reason" placeholder="Reason (optional)" maxLength={2000} />}
+      {!isComment && (
+        <input name="reason" dir="auto" aria-label="Reason" placeholder="Reason (optional)" maxLength={2000} />
+      )}
       <div class="pair">
         <button type="submit" class="main" disabled={busy.value}>
           {isComment ? 'Comment' : 'Suggest'}

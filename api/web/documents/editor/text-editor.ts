@@ -53,7 +53,13 @@ export class TextEditor {
     this.#blocks = options.blocks
     this.view = new EditorView(element, {
       state: EditorState.create({ doc: docOf(options.blocks), plugins: plugins(options) }),
-      attributes: { 'aria-label': options.label, 'aria-multiline': 'true', role: 'textbox', class: 'markdown' },
+      attributes: {
+        'aria-label': options.label,
+        'aria-multiline': 'true',
+        role: 'textbox',
+        class: 'markdown',
+        dir: 'auto',
+      },
       clipboardSerializer: clipboard,
       handlePaste: (_view, _event, { size }) => {
         const isTooLong = size > LONGEST_PASTE

@@ -1,7 +1,7 @@
 import { isFailure } from '../../../cli/output/event-words.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
-import { AnsiText } from '../../parts/ansi-text.tsx'
+import { AnsiText } from '../../parts/code/ansi-text.tsx'
 import { span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'

@@ -1,7 +1,6 @@
 import { isFailure, plain } from '../../../cli/output/event-words.ts'
-import { bytes } from '../../../cli/output/units.ts'
 import type { Payload } from '../../../operations/events/schemas.ts'
-import { countText } from '../../parts/format.ts'
+import { countText, size } from '../../parts/format.ts'
 
 export type Arguments = Readonly<Record<string, unknown>>
 
@@ -50,7 +49,7 @@ export function endText({ toolName, error, detail, result }: EndedCall): string 
     case 'run_command':
       return detail?.exitCode === null ? `ended by ${plain(members.signal)}` : `exit ${plain(detail?.exitCode)}`
     case 'write_file':
-      return `${members.created === false ? 'replaced' : 'written'}, ${bytes(Number(members.bytes ?? 0))}`
+      return `${members.created === false ? 'replaced' : 'written'}, ${size(Number(members.bytes ?? 0))}`
     case 'read_file':
       return typeof result === 'string' ? countText(result.replace(/\n$/, '').split('\n').length, 'line') : ''
     case 'search_code':

@@ -1,8 +1,8 @@
-import { bytes } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
-import { CodeView } from '../../parts/code-view.tsx'
-import { JsonView } from '../../parts/json-view.tsx'
+import { CodeView } from '../../parts/code/code-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
+import { size } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -42,7 +42,7 @@ export function CallView({ start, end, ...more }: CallViewProps) {
         <WholeResult
           key={end.toolCallId}
           toolCallId={end.toolCallId}
-          about={attachment === undefined ? 'the whole result' : `the whole result, ${bytes(attachment.size)}`}
+          about={attachment === undefined ? 'the whole result' : `the whole result, ${size(attachment.size)}`}
         />
       )}
     </div>

@@ -1,7 +1,7 @@
 import { agentStatus } from '../../../cli/output/agent-status.ts'
-import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
+import { money } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { type Arguments, objectMembers, textOrEmpty } from './call-text.ts'
@@ -32,7 +32,7 @@ export function ChildCard({ runId, tree, input, result, child }: ChildCardProps)
         )}{' '}
         {node !== undefined && (
           <span class="quiet">
-            {agentStatus(node)} · turn {node.turn} · {dollars(node.total.nanoDollars)}
+            {agentStatus(node)} · turn {node.turn} · {money(node.total.nanoDollars)}
           </span>
         )}
       </p>

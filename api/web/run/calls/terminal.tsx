@@ -1,5 +1,5 @@
 import { visible } from '../../../operations/text/visible-text.ts'
-import { AnsiText } from '../../parts/ansi-text.tsx'
+import { AnsiText } from '../../parts/code/ansi-text.tsx'
 import { shown } from '../../parts/shown.ts'
 import { type Arguments, textOrEmpty } from './call-text.ts'
 

@@ -1,9 +1,9 @@
 import { take } from '../../../http/answers.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { api } from '../../client/api.ts'
-import { CodeView } from '../../parts/code-view.tsx'
+import { CodeView } from '../../parts/code/code-view.tsx'
+import { PatchView } from '../../parts/code/patch-view.tsx'
 import { useLoaded } from '../../parts/loaded.tsx'
-import { PatchView } from '../../parts/patch-view.tsx'
 import type { AgentModel } from '../agent-model.ts'
 
 interface WrittenFileProps {

@@ -1,10 +1,9 @@
 import { useEffect } from 'preact/hooks'
 import { substance } from '../../../cli/output/event-row.ts'
-import { bytes } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { setQuery } from '../../page/router.ts'
-import { instant } from '../../parts/format.ts'
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
+import { instant, size } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { ProofButton } from '../../parts/proof-button.tsx'
 import { shown } from '../../parts/shown.ts'
@@ -110,7 +109,7 @@ function ToolCall({ start, end }: { start: EventView | undefined; end: EventView
         <WholeResult
           key={end.toolCallId}
           toolCallId={end.toolCallId}
-          about={attachment === undefined ? 'the whole result' : `the whole result, ${bytes(attachment.size)}`}
+          about={attachment === undefined ? 'the whole result' : `the whole result, ${size(attachment.size)}`}
         />
       )}
     </>
@@ -123,7 +122,7 @@ function Plain({ event }: { event: EventView }) {
   const said = saidIn(event.payload)
   return (
     <>
-      {typeof said === 'string' ? <Markdown text={said} /> : <p>{shown(substance(event))}</p>}
+      {typeof said === 'string' ? <Markdown text={said} /> : <p dir="auto">{shown(substance(event))}</p>}
       <h3>Payload</h3>
       <JsonView value={event.payload} />
       {event.cut && <p class="quiet">Long texts are cut here; the whole event is under Raw.</p>}

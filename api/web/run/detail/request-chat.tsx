@@ -1,7 +1,7 @@
 import { plain } from '../../../cli/output/event-words.ts'
 import type { TurnRequest } from '../../../operations/window/request-schemas.ts'
+import { JsonView } from '../../parts/code/json-view.tsx'
 import { countText } from '../../parts/format.ts'
-import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { api } from '../../client/api.ts'
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-props.ts'

@@ -1,5 +1,5 @@
-import { dollars } from '../../../cli/output/units.ts'
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
+import { money, number } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../states-at-position.ts'
 import { type Written, writerOf, writerOfCall } from '../writers.ts'
@@ -47,11 +47,11 @@ export function StateTab({ runId, agent, states }: DetailProps) {
         </dd>
         <dt>tokens</dt>
         <dd>
-          {usage.inputTokens.toLocaleString('en')} in, {usage.outputTokens.toLocaleString('en')} out
+          {number(usage.inputTokens)} in, {number(usage.outputTokens)} out
         </dd>
         <dt>money</dt>
         <dd>
-          {dollars(usage.nanoDollars)} {wrote('money')}
+          {money(usage.nanoDollars)} {wrote('money')}
         </dd>
         {error !== null && (
           <>

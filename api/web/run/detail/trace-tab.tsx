@@ -3,7 +3,7 @@ import { take } from '../../../http/answers.ts'
 import type { Trace } from '../../../operations/trace/schemas.ts'
 import { api } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
-import { countText, instant } from '../../parts/format.ts'
+import { countText, instant, number } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { ProofButton } from '../../parts/proof-button.tsx'
 import { shown } from '../../parts/shown.ts'
@@ -98,7 +98,7 @@ function Texts({ texts: { total, untrusted, more, newest }, only, onOnly, onMore
   return (
     <>
       <h3>
-        The model had read {countText(total, 'text')} before, {untrusted} untrusted
+        The model had read {countText(total, 'text')} before, {number(untrusted)} untrusted
       </h3>
       {untrusted > 0 && (
         <label>

@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
 import { jump, query } from '../../page/router.ts'
-import { clock, countText, span } from '../../parts/format.ts'
+import { clock, countText, number, span } from '../../parts/format.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import type { RunModel } from '../run-model.ts'
-import { useMessages } from './family-messages.ts'
 import { Lane } from './lane.tsx'
 import { BAR_WORDS, type Bar, barsOf, drawnBars, linksByLane, linksOf, type Span } from './lanes.ts'
+import { useMessages } from './use-messages.ts'
 
 const ROW = 34
 /** The parts of the time axis on which a lane draws one bar of each kind at most. */
@@ -25,8 +25,9 @@ interface FamilyProps {
  * person can enlarge a part of the time; the URL names it as `time=FROM-TO`, ms since the epoch.
  */
 export function FamilyWaterfall({ model, tree: { agents, runId }, chosen }: FamilyProps) {
-  const acts = agents.reduce((sum, { turn, own }) => sum + turn + own.toolCalls, 0)
-  const { messages, readMore, fault } = useMessages(runId, acts)
+  const family = useMessages(runId)
+  const { messages, isAll } = family.shown.value
+  const fault = family.fault.value
   const [seen, setSeen] = useState({ first: 0, last: -1 })
   const links = useMemo(() => linksOf(agents, messages), [agents, messages])
   const linksOn = useMemo(() => linksByLane(links, agents.length), [links, agents.length])
@@ -67,11 +68,11 @@ export function FamilyWaterfall({ model, tree: { agents, runId }, chosen }: Fami
           )}
         </p>
       )}
-      {readMore !== null && (
+      {!isAll && (
         <p class="family-notice quiet" role="status">
           Only the first {countText(messages.length, 'message')} are drawn.{' '}
-          <button type="button" class="link" onClick={readMore}>
-            Draw up to {(10 * messages.length).toLocaleString('en')}
+          <button type="button" class="link" onClick={() => family.readMore()}>
+            Draw up to {number(10 * messages.length)}
           </button>
         </p>
       )}
@@ -104,6 +105,9 @@ const Legend = () => (
         <i class={`bar-${kind}`} /> {word}
       </span>
     ))}
+    <span>
+      <i class="bar-bad" /> ✗ failed
+    </span>
     <span>
       <i class="link-delegation" /> delegation, end
     </span>

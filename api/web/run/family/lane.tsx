@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { jump } from '../../page/router.ts'
-import { span } from '../../parts/format.ts'
+import { number, span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { agentName, type TreeNode } from '../run-model.ts'
 import { BAR_WORDS, type DrawnBar, drawnLinks, type LaneLink, type Span } from './lanes.ts'
@@ -38,13 +38,14 @@ export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LanePr
           class="lane-life"
           style={between(Date.parse(createdAt), completedAt === null ? now : Date.parse(completedAt))}
         />
-        {bars.map(({ kind, from, to, revision, count }) => {
-          const words = count === 1 ? BAR_WORDS[kind] : `${count.toLocaleString('en')} × ${BAR_WORDS[kind]}`
+        {bars.map(({ kind, from, to, revision, count, failed }) => {
+          const what = count === 1 ? BAR_WORDS[kind] : `${number(count)} × ${BAR_WORDS[kind]}`
+          const words = failed === 0 ? what : `${what}, ${count === 1 ? 'failed' : `${number(failed)} failed`}`
           return (
             <button
               key={`${kind} ${revision}`}
               type="button"
-              class={`lane-bar bar-${kind}${count > 1 ? ' several' : ''}`}
+              class={`lane-bar bar-${kind}${count > 1 ? ' several' : ''}${failed > 0 ? ' failed' : ''}`}
               style={between(from, to ?? now)}
               tabIndex={-1}
               title={`${name}: ${words}, ${to === null ? 'open' : span(to - from)}`}
@@ -61,7 +62,7 @@ export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LanePr
             key={`${kind} ${part} ${arrives} ${at}`}
             class={`lane-link link-${kind} ${part}${arrives ? ' arrives' : ''}`}
             style={{ left: `${axis(view, at)}%` }}
-            title={count === 1 ? shown(text) : `${count.toLocaleString('en')}: ${shown(text)} …`}
+            title={count === 1 ? shown(text) : `${number(count)}: ${shown(text)} …`}
           />
         ))}
       </span>

@@ -2,12 +2,16 @@ import type { MessageView } from '../../../operations/messages/schemas.ts'
 import type { RunTree } from '../../../operations/runs/schemas.ts'
 import type { Outline } from '../outline.ts'
 
-/** A bar on an agent's lane. `to` null: it has not ended. `revision`: the event to show. Times in ms since the epoch. */
+/**
+ * A bar on an agent's lane. `to` null: it has not ended. `revision`: the event to show. `failed`: how many calls of the bar
+ * failed. Times in ms since the epoch.
+ */
 export interface Bar {
   readonly kind: 'model' | 'tool' | 'approval' | 'pause' | 'children'
   readonly from: number
   readonly to: number | null
   readonly revision: number
+  readonly failed: number
 }
 
 export const BAR_WORDS: Readonly<Record<Bar['kind'], string>> = {
@@ -52,13 +56,13 @@ export function barsOf({ types, times, work }: Told): readonly Bar[] {
     const { count, at } = open.get(kind) ?? { count: 0, at: revision }
     // A wait begins with the first open question or child, and ends with the last one.
     const left = Math.max(0, count + by)
-    if (count > 0 && left === 0) waits.push({ kind, from: times[at]!, to: times[revision]!, revision: at })
+    if (count > 0 && left === 0) waits.push({ kind, from: times[at]!, to: times[revision]!, revision: at, failed: 0 })
     open.set(kind, { count: left, at: count === 0 ? revision : at })
   })
   for (const [kind, { count, at }] of open)
-    if (count > 0) waits.push({ kind, from: times[at]!, to: null, revision: at })
-  const calls = work.map(({ kind, from, to }) => ({
-    ...{ kind, from: times[from]!, to: to === null ? null : times[to]!, revision: to ?? from },
+    if (count > 0) waits.push({ kind, from: times[at]!, to: null, revision: at, failed: 0 })
+  const calls = work.map(({ kind, from, to, failed }) => ({
+    ...{ kind, from: times[from]!, to: to === null ? null : times[to]!, revision: to ?? from, failed: failed ? 1 : 0 },
   }))
   return [...waits, ...calls]
 }
@@ -111,7 +115,7 @@ export function drawnBars(bars: readonly Bar[], { from, to }: Span, parts: numbe
     const at = lastOf.get(bar.kind) ?? -1
     const last = drawn[at]
     if (last !== undefined && Math.max(end, last.to ?? Number.POSITIVE_INFINITY) - last.from < part)
-      drawn[at] = { ...last, to: Math.max(end, last.to!), count: last.count + 1 }
+      drawn[at] = { ...last, to: Math.max(end, last.to!), count: last.count + 1, failed: last.failed + bar.failed }
     else lastOf.set(bar.kind, drawn.push({ ...bar, count: 1 }) - 1)
   }
   return drawn

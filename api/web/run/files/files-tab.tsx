@@ -53,7 +53,12 @@ function Changed({ runId, agentId, step }: { runId: string; agentId: string; ste
     <Loaded of={found}>
       {({ files }) => {
         if (files === null) return <p class="quiet">No version of the files is kept here.</p>
-        if (files.changes.length === 0) return <p class="quiet">The run had changed no file.</p>
+        if (files.changes.length === 0)
+          return (
+            <p class="quiet">
+              The run had changed no file here. A run that has a folder and writes in it shows each change.
+            </p>
+          )
         return (
           <ul class="files">
             {files.changes.map(({ path, change }) => (

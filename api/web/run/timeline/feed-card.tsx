@@ -1,7 +1,6 @@
 import { substance } from '../../../cli/output/event-row.ts'
-import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
-import { clock, span } from '../../parts/format.ts'
+import { clock, money, span } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { wholeEvent } from '../detail/whole-event.ts'
@@ -29,7 +28,9 @@ export function FeedCard({ agentId, type, revision, event, more, state, onChoose
         <button type="button" class="link" onClick={onChoose}>
           #{revision}
         </button>
-        <span class={`type ${toneOf(type, event)}`}>{titleOf(type, event)}</span>
+        <span class={`type ${toneOf(type, event)}`}>
+          <bdi>{titleOf(type, event)}</bdi>
+        </span>
         {event !== undefined && <span class="quiet">{clock(Date.parse(event.timestamp))}</span>}
         {event !== undefined && <span class="quiet">{figuresOf(event)}</span>}
       </header>
@@ -63,7 +64,7 @@ function figuresOf({ payload, cut }: EventView): string {
   const figures = [
     payload !== null && 'durationMs' in payload ? span(payload.durationMs) : '',
     payload !== null && 'nanoDollars' in payload && typeof payload.nanoDollars === 'number'
-      ? dollars(payload.nanoDollars)
+      ? money(payload.nanoDollars)
       : '',
     cut === true ? 'cut' : '',
   ]

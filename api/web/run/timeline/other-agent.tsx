@@ -1,4 +1,4 @@
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonView } from '../../parts/code/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'

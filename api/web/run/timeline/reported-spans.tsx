@@ -1,6 +1,6 @@
 import type { Payload } from '../../../operations/events/schemas.ts'
+import { JsonView } from '../../parts/code/json-view.tsx'
 import { span as duration } from '../../parts/format.ts'
-import { JsonView } from '../../parts/json-view.tsx'
 import { shown } from '../../parts/shown.ts'
 
 type Span = Payload<'spans_reported'>['spans'][number]

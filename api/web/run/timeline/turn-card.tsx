@@ -1,7 +1,6 @@
 import type { Block } from '../../../../domain/calls/content.ts'
-import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
-import { clock, span } from '../../parts/format.ts'
+import { clock, money, span } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -42,7 +41,7 @@ export function TurnCard({ row, agent, place, isCurrent }: TurnCardProps) {
           <span class="quiet">
             <bdi>{shown(event.payload.servedBy)}</bdi>
             {asked !== null && answered !== null && ` · ${span(times[answered]! - times[asked]!)}`}
-            {` · ${dollars(event.payload.nanoDollars)}`}
+            {` · ${money(event.payload.nanoDollars)}`}
           </span>
         )}
       </header>

@@ -4,7 +4,6 @@ import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { goTo } from '../position.ts'
-import { toneOf } from './tone.ts'
 
 const ROW = 24
 
@@ -29,16 +28,12 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
       at={reached}
       onRange={(first, last) => {
         setView({ first, last })
-        events.want(
-          'timeline',
-          work.slice(first, last + 1).flatMap(({ from, to }) => (to === null ? [from] : [from, to])),
-        )
+        const starts = work.slice(first, last + 1).map(({ from }) => from)
+        events.want('timeline', starts)
       }}
       row={(index) => {
-        const { kind, turn, from: began, to } = work[index]!
+        const { kind, turn, from: began, to, failed } = work[index]!
         const ms = endOf(to) - times[began]!
-        const end = to === null ? undefined : events.get(to)
-        const isBad = to !== null && toneOf(outline.types[to]!, end) === 'bad'
         const start = events.get(began)
         const name = start?.type === 'tool_call_start' ? (start.payload?.toolName ?? kind) : kind
         const left = (100 * (times[began]! - from)) / width
@@ -49,14 +44,14 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
             aria-current={index === reached || undefined}
             onClick={() => goTo(to ?? began)}
           >
-            <span class={`type ${isBad ? 'bad' : kind}`}>
+            <span class={`type ${failed ? 'bad' : kind}`}>
               {turn} <bdi>{shown(name)}</bdi>
-              {isBad && ' ✗'}
+              {failed && <span title="failed"> ✗</span>}
             </span>
             <span class="quiet number">{to === null ? 'open' : span(ms)}</span>
             <span class="track">
               <span
-                class={isBad ? 'bar-bad' : `bar-${kind}`}
+                class={failed ? 'bar-bad' : `bar-${kind}`}
                 style={{ marginLeft: `${left}%`, width: `${(100 * ms) / width}%` }}
               />
             </span>

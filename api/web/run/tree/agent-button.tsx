@@ -1,9 +1,8 @@
 import { OTLP } from '../../../../domain/external/reported/backend.ts'
 import { agentStatus } from '../../../cli/output/agent-status.ts'
-import { dollars } from '../../../cli/output/units.ts'
 import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
 import { jump } from '../../page/router.ts'
-import { span } from '../../parts/format.ts'
+import { money, span } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { agentName, type TreeNode } from '../run-model.ts'
 import { BudgetBars } from './budget-bars.tsx'
@@ -20,10 +19,10 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   const { agentId, depth, task, backend, ungoverned, waiting, own, total } = node
   const asks =
     then === null && waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
-  const money =
+  const cost =
     own.nanoDollars === total.nanoDollars
-      ? dollars(total.nanoDollars)
-      : `${dollars(total.nanoDollars)}, own ${dollars(own.nanoDollars)}`
+      ? money(total.nanoDollars)
+      : `${money(total.nanoDollars)}, own ${money(own.nanoDollars)}`
   return (
     <button
       type="button"
@@ -44,7 +43,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
           <bdi>{shown(task)}</bdi>
         </span>
       )}
-      <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}${timeOf(node)}` : standing(then)}</span>
+      <span class="quiet">{then === null ? `${agentStatus(node)} · ${cost}${timeOf(node)}` : standing(then)}</span>
       {then === null && <BudgetBars budget={node.budget} words={chosen} />}
     </button>
   )

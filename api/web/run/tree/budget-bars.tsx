@@ -1,12 +1,11 @@
 import { Fragment } from 'preact'
-import { dollars } from '../../../cli/output/units.ts'
+import { money, number } from '../../parts/format.ts'
 import type { TreeNode } from '../run-model.ts'
 
-const count = (n: number) => n.toLocaleString('en')
 const KINDS = [
-  ['tokens', 'tokens', count],
-  ['nanoDollars', 'money', dollars],
-  ['agents', 'agents', count],
+  ['tokens', 'tokens', number],
+  ['nanoDollars', 'money', money],
+  ['agents', 'agents', number],
 ] as const
 
 interface BudgetBarsProps extends Pick<TreeNode, 'budget'> {

@@ -6,7 +6,7 @@ import { SESSION_MS } from '../../../../api/http/sessions/web-sessions.ts'
 import { bodyOf, openWorld } from '../../support/http.ts'
 import { type AccessWorld, CLIENT, openAccess, ROLES_OF_GROUPS, startIssuer } from '../../support/issuer.ts'
 
-// People sign in to the page at their issuer. The honest login in a browser is in test/web/login.test.ts.
+// People sign in to the page at their issuer. The honest login in a browser is in test/web/access/login.test.ts.
 
 const issuer = await startIssuer()
 const { server, now } = issuer
