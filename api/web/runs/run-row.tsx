@@ -46,7 +46,7 @@ export function RunListItem({ run, columns, selected, chosen, inside, onChoose }
             {source !== null && <span class="badge">fork at step {source.step}</span>}
             {ungoverned && <span class="badge">ungoverned</span>}
           </span>
-          <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
+          <span class={`run-outcome ${ask !== null ? 'asks' : run.error === null ? '' : standing(run)}`}>
             <bdi>{shown(outcome ?? '')}</bdi>
           </span>
         </span>

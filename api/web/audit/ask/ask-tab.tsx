@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
 import type { AuditQuestion } from '../../../operations/ask/schemas.ts'
@@ -13,6 +13,12 @@ import { ResultTable } from './result-table.tsx'
 
 const ROWS = [100, 1_000, 10_000] as const
 const SECONDS = [2, 10, 30] as const
+const SPANS = [
+  ['1d', 'the last day'],
+  ['1w', 'the last week'],
+  ['30d', 'the last 30 days'],
+  ['all', 'all time'],
+] as const
 
 /** Saved SQL questions and the person's own. The URL contains the text, so a person can share a question. */
 export function AskTab() {
@@ -24,7 +30,19 @@ export function AskTab() {
           <section class="pane">
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <div class="scroll" tabIndex={0}>
-              <h2>Questions of auditors</h2>
+              <div class="row">
+                <h2>Questions of auditors</h2>
+                <label>
+                  Of{' '}
+                  <select value={spanAsked()} onChange={(event) => setQuery({ of: event.currentTarget.value })}>
+                    {SPANS.map(([value, text]) => (
+                      <option key={value} value={value}>
+                        {text}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              </div>
               <ul class="questions">
                 {questions.map((question) => (
                   <Saved key={question.name} question={question} />
@@ -41,10 +59,19 @@ export function AskTab() {
   )
 }
 
+/** The time that questions ask about, where their SQL has a beginning. */
+const spanAsked = (): string => query.value.get('of') ?? '1w'
+
+/** The beginning of that time, as the tables have it. Empty: there is none. */
+const beginning = (): { readonly from?: string } => {
+  const from = spanAsked() === 'all' ? null : momentOf(spanAsked(), Date.now())
+  return from === null || from === undefined ? {} : { from }
+}
+
 function Saved({ question }: { question: AuditQuestion }) {
   const { name, title, sql: text, inputs, command } = question
   const isChosen = query.value.get('question') === name
-  const { sql: _, ...values } = Object.fromEntries(query.value)
+  const { sql: _, ...values } = { ...beginning(), ...Object.fromEntries(query.value) }
   if (text === null)
     return (
       <li>
@@ -90,6 +117,10 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const inputs = question?.inputs ?? []
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
   const isLacking = open.some(({ required }) => required)
+  // A question without a gap is asked when a person chooses it.
+  useEffect(() => {
+    if (question !== undefined) void ask()
+  }, [question?.name])
   const ask = async () => {
     if (text.trim() === '' || isLacking || works) return
     setWorks(true)

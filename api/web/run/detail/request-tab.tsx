@@ -30,7 +30,7 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
   })
   return (
     <>
-      <h2>What the model got in turn {turn}</h2>
+      <h2>What the model saw in turn {turn}</h2>
       <label>
         <input type="checkbox" checked={isRaw} onChange={() => setRaw(!isRaw)} /> as sent (JSON)
       </label>
@@ -40,10 +40,16 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
             {requests.map((request) => (
               <div key={request.attempt}>
                 <h3>
-                  Attempt {request.attempt}: <bdi>{shown(request.model)}</bdi> of <bdi>{shown(request.provider)}</bdi>
+                  Attempt {request.attempt}: <bdi>{shown(request.model)}</bdi>
+                  {request.provider !== request.model && (
+                    <>
+                      {' '}
+                      of <bdi>{shown(request.provider)}</bdi>
+                    </>
+                  )}
                 </h3>
-                <p class="quiet">
-                  Its inputs have the recorded hash <code>{request.checked.inputs.slice(0, 16)}…</code>
+                <p class="quiet" title={`The inputs have the recorded hash ${request.checked.inputs}`}>
+                  ✓ as recorded, by its hash
                 </p>
                 {isRaw ? <JsonView value={request.body} /> : <RequestChat request={request} before={before} />}
               </div>
