@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { query, setQuery } from '../page/router.ts'
+import { countText } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
@@ -40,9 +41,9 @@ function Beside({ compared }: { compared: Compared }) {
   return (
     <>
       <p class="about" role="status">
-        Of {places.length.toLocaleString('en')} things {(places.length - differing).toLocaleString('en')} are the same
-        and {differing.toLocaleString('en')} differ, the first one at “{shown(placeName(first))}”.
-        {places.length < total && ` There are ${total.toLocaleString('en')}; only the first are shown.`}{' '}
+        <strong>{countText(differing, 'difference')}</strong>, the first at “{shown(placeName(first))}”;{' '}
+        {(places.length - differing).toLocaleString('en')} are the same.
+        {places.length < total && ` Only the first ${places.length} of ${total} are shown.`}{' '}
         <Step label="First difference" to={nextDifference(places, -1, 1)} onStep={choose} />
         <Step label="Previous (k)" to={nextDifference(places, at, -1)} onStep={choose} />
         <Step label="Next (j)" to={nextDifference(places, at, 1)} onStep={choose} />{' '}

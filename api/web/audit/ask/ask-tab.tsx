@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
 import type { AuditQuestion } from '../../../operations/ask/schemas.ts'
@@ -115,11 +115,12 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const [limit, setLimit] = useState<number>(1_000)
   const [seconds, setSeconds] = useState<number>(10)
   const inputs = question?.inputs ?? []
+  const answer = useRef<HTMLDivElement>(null)
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
   const isLacking = open.some(({ required }) => required)
   // A question without a gap is asked when a person chooses it.
   useEffect(() => {
-    if (question !== undefined) void ask()
+    if (question !== undefined) void ask().then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
   }, [question?.name])
   const ask = async () => {
     if (text.trim() === '' || isLacking || works) return
@@ -158,20 +159,22 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
             void ask()
           }}
         />
-        {open.map(({ name, label, example, required }) => (
-          <label key={name}>
-            {required ? label : `${label} (or all)`}{' '}
-            <input
-              class="mono"
-              placeholder={example}
-              onChange={(event) =>
-                setQuery({
-                  sql: filled({ sql: text, inputs }, { [name]: inputValue(name, event.currentTarget.value.trim()) }),
-                })
-              }
-            />
-          </label>
-        ))}
+        <div class="row">
+          {open.map(({ name, label, example, required }) => (
+            <label key={name}>
+              {required ? label : `${label} (or all)`}{' '}
+              <input
+                class="mono"
+                placeholder={example}
+                onChange={(event) =>
+                  setQuery({
+                    sql: filled({ sql: text, inputs }, { [name]: inputValue(name, event.currentTarget.value.trim()) }),
+                  })
+                }
+              />
+            </label>
+          ))}
+        </div>
         <p class="row">
           <button type="submit" class="main" disabled={works || text.trim() === '' || isLacking}>
             {works ? 'asking …' : 'Ask (Ctrl Enter)'}
@@ -181,7 +184,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
         </p>
       </form>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-      <div class="scroll" tabIndex={0}>
+      <div class="scroll" tabIndex={0} ref={answer}>
         <Outcome asked={asked} />
       </div>
     </>
