@@ -14,7 +14,7 @@ export interface Day {
   readonly tools: Measured | null
 }
 
-/** The most models with a colour of their own. */
+/** The most models with separate colours. */
 const MODELS = 5
 const OTHERS = 'other models'
 

@@ -13,7 +13,7 @@ const DAILY: readonly Link[] = [
   ['/numbers', 'Numbers'],
   ['/compare', 'Compare'],
 ]
-/** How many of the daily links a narrow page shows beside its menu. */
+/** The number of daily links outside the menu on a narrow page. */
 const IN_SIGHT = 5
 const OVERSIGHT: readonly Link[] = [
   ['/audit', 'Audit'],

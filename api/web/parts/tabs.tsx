@@ -36,7 +36,7 @@ export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
             tabIndex={name === at ? 0 : -1}
             onClick={({ currentTarget }) => {
               onChange(name)
-              // On a phone the panes stand below each other, and the content may be below the screen.
+              // On a phone the panes are stacked, so the content of a tab can be below the screen.
               currentTarget.closest('.pane')?.scrollIntoView({ block: 'nearest' })
             }}
           >

@@ -118,7 +118,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const answer = useRef<HTMLDivElement>(null)
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
   const isLacking = open.some(({ required }) => required)
-  // A question without a gap is asked when a person chooses it.
+  // Ask a question as soon as a person chooses it, unless it lacks an input.
   useEffect(() => {
     if (question !== undefined) void ask().then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
   }, [question?.name])

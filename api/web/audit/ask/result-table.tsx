@@ -47,7 +47,7 @@ function Output({ text }: { text: string }) {
     const both = [textOrEmpty(stdout), textOrEmpty(stderr)].map((one) => one.trimEnd()).filter((one) => one !== '')
     if (stdout !== undefined || stderr !== undefined) said = both.join('\n')
   } catch {
-    // The output of another tool, as it is.
+    // The output is no JSON, so it is shown unchanged.
   }
   const lines = said.split('\n')
   return (
