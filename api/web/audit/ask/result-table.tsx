@@ -25,16 +25,7 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
   return null
 }
 
-/** Columns with instants, which a table shows by their age. */
-const TIMES: ReadonlySet<string> = new Set([
-  'at',
-  'timestamp',
-  'decided_at',
-  'asked_at',
-  'requested_at',
-  'granted_at',
-  'ended_at',
-])
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** The last lines of an output, in lines. */
 const LINES = 8
@@ -63,7 +54,15 @@ export function ResultTable({ label, answer }: { label: string; answer: Pick<Sql
     const show: DataColumn['show'] = (cell, cells) => {
       if (typeof cell !== 'string') return undefined
       if (name === 'output') return <Output text={cell} />
-      if (TIMES.has(name) && !Number.isNaN(Date.parse(cell))) return <WhenAgo at={cell} />
+      if (INSTANT.test(cell))
+        return (
+          <>
+            <span class="instant">{cell}</span>{' '}
+            <span class="quiet">
+              <WhenAgo at={cell} />
+            </span>
+          </>
+        )
       const to = target(name, cell, (other) => cells[answer.columns.indexOf(other)] ?? null)
       return to === null ? undefined : (
         <a class="mono" href={to}>

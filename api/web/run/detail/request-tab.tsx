@@ -40,16 +40,10 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
             {requests.map((request) => (
               <div key={request.attempt}>
                 <h3>
-                  Attempt {request.attempt}: <bdi>{shown(request.model)}</bdi>
-                  {request.provider !== request.model && (
-                    <>
-                      {' '}
-                      of <bdi>{shown(request.provider)}</bdi>
-                    </>
-                  )}
+                  Attempt {request.attempt}: <bdi>{shown(request.model)}</bdi> of <bdi>{shown(request.provider)}</bdi>
                 </h3>
-                <p class="quiet" title={`The inputs have the recorded hash ${request.checked.inputs}`}>
-                  ✓ as recorded, by its hash
+                <p class="quiet" title={request.checked.inputs}>
+                  ✓ Its inputs have the recorded hash.
                 </p>
                 {isRaw ? <JsonView value={request.body} /> : <RequestChat request={request} before={before} />}
               </div>
