@@ -116,6 +116,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const [seconds, setSeconds] = useState<number>(10)
   const inputs = question?.inputs ?? []
   const answer = useRef<HTMLDivElement>(null)
+  const rounds = useRef(0)
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
   const isLacking = open.some(({ required }) => required)
   // Ask a question as soon as a person chooses it, unless it lacks an input.
@@ -123,19 +124,25 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
     if (question !== undefined) void ask().then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
   }, [question?.name])
   const ask = async () => {
-    if (text.trim() === '' || isLacking || works) return
+    if (text.trim() === '' || isLacking) return
+    const nth = ++rounds.current
     setWorks(true)
+    const show = (found: Asked) => {
+      // Only the last question counts.
+      if (nth !== rounds.current) return
+      setAsked(found)
+      setWorks(false)
+    }
     const begin = performance.now()
     const ms = () => performance.now() - begin
     try {
       const answer = await take(
         api.v1.sql.$post({ json: { sql: withoutInputs({ sql: text, inputs }), limit, timeoutMs: seconds * 1000 } }),
       )
-      setAsked({ text, ms: ms(), answer })
+      show({ text, ms: ms(), answer })
     } catch (error) {
-      setAsked({ text, ms: ms(), fault: errorText(error) })
+      show({ text, ms: ms(), fault: errorText(error) })
     }
-    setWorks(false)
   }
   return (
     <>
@@ -176,7 +183,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
           ))}
         </div>
         <p class="row">
-          <button type="submit" class="main" disabled={works || text.trim() === '' || isLacking}>
+          <button type="submit" class="main" disabled={text.trim() === '' || isLacking}>
             {works ? 'asking …' : 'Ask (Ctrl Enter)'}
           </button>
           <Choice label="Rows at most" value={limit} of={ROWS} onChange={setLimit} />
