@@ -37,7 +37,7 @@ export function modelsByDay(rows: Cost['rows'], days: readonly { readonly day: s
         model,
         days.map(() => 0),
       )
-    costs.get(model)![place]! += nanoDollars / 1e9
+    costs.get(model)![place]! += (nanoDollars ?? 0) / 1e9
   }
   const sum = (of: readonly number[]) => of.reduce((all, one) => all + one, 0)
   const dearest = [...costs]

@@ -71,7 +71,7 @@ const beginning = (): { readonly from?: string } => {
 function Saved({ question }: { question: AuditQuestion }) {
   const { name, title, sql: text, inputs, command } = question
   const isChosen = query.value.get('question') === name
-  const { sql: _, ...values } = { ...beginning(), ...Object.fromEntries(query.value) }
+  const { sql: _, ...values } = Object.fromEntries(query.value)
   if (text === null)
     return (
       <li>
@@ -84,7 +84,7 @@ function Saved({ question }: { question: AuditQuestion }) {
         type="button"
         class="plain"
         aria-current={isChosen || undefined}
-        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, values) })}
+        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, { ...beginning(), ...values }) })}
       >
         {title}
       </button>
