@@ -189,27 +189,15 @@ async function forkOf(served: Served, run: string): Promise<string> {
 
 /** A run whose process died during a command: nobody knows whether the command has run. */
 function crash(root: string, data: string, workspace: string): string {
-  const script = join(root, HAIKU)
-  writeFileSync(script, JSON.stringify(SCRIPTS[HAIKU]))
-  const flags = [
-    '--data',
-    data,
-    '--model',
-    `scripted:${script}`,
-    '--by',
-    'ada',
-    '--no-sandbox',
-    '--approve',
-    'run_command',
-  ]
+  // A scripted model without a name in the program is a file.
+  writeFileSync(join(root, HAIKU), JSON.stringify(SCRIPTS[HAIKU]))
+  const config = join(root, 'keepup.json')
+  writeFileSync(config, JSON.stringify({ models: MODELS }))
+  const task = 'Move the orders of November to the archive'
+  const flags = ['--config', config, '--data', data, '--model', HAIKU, '--by', 'ada', '--no-sandbox']
+  const args = ['run', task, '-w', workspace, '--approve', 'run_command', ...flags]
   const env = { ...process.env, KEEPUP_CRASH_AT: 'after_tool:1' }
-  const { stderr } = spawnSync(
-    process.execPath,
-    [CRASHING, 'run', 'Move the orders of November to the archive', '-w', workspace, ...flags],
-    {
-      ...{ env, encoding: 'utf8' },
-    },
-  )
+  const { stderr } = spawnSync(process.execPath, [CRASHING, ...args], { cwd: root, env, encoding: 'utf8' })
   const id = /^run (\w+)\r?$/m.exec(stderr)?.[1]
   if (id === undefined) throw new Error(`the run that crashes did not start: ${stderr}`)
   return id

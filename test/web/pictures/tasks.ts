@@ -159,7 +159,7 @@ export const TASKS: readonly Task[] = [
       await hand.screen('Numbers')
       const chart = page.locator('figure', { hasText: 'Cost by model and day' })
       for (const model of ['claude-sonnet-4-5', 'claude-haiku-4-5', 'gpt-5.6-luna'])
-        await inView(chart.getByText(model))
+        await inView(chart.getByText(model, { exact: true }))
       await chart.locator('canvas').waitFor()
       await inView(chart)
     },
