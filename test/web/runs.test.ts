@@ -230,7 +230,7 @@ describe('the navigation', () => {
     const top = page.locator('header.top')
     await expect.poll(async () => (await top.boundingBox())!.height).toBeLessThan(45)
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
-    await top.locator('summary', { hasText: 'Proof' }).click()
+    await top.locator('nav summary', { hasText: way === 'one line' ? 'Proof' : 'More' }).click()
     await page.getByRole('link', { name: 'Access' }).click()
     await expect.poll(() => new URL(page.url()).pathname).toBe('/access')
     await expect.poll(() => page.locator('nav .menu[open]').count()).toBe(0)

@@ -48,7 +48,7 @@ export function Navigation() {
   return (
     <nav aria-label="Screens">
       <Links links={inSight} />
-      <Menu class={below === undefined ? '' : 'current'} label={below ?? (isNarrow.value ? 'More' : 'Oversight')}>
+      <Menu class={below === undefined ? '' : 'current'} label={isNarrow.value ? 'More' : (below ?? 'Oversight')}>
         <Links links={rest} />
       </Menu>
     </nav>

@@ -106,8 +106,6 @@ function Content({ message }: { message: Message }) {
       </>
     )
   if (message.role !== 'tool') return <Markdown text={message.content} />
-  const value = objectIn(message.content)
-  if (value !== null) return <JsonView value={value} />
   return (
     <pre>
       <Foreign text={message.content} />
@@ -130,17 +128,4 @@ function Answer({ block }: { block: AnswerBlock }) {
       {!isWhole && <JsonView name="input" value={input} open={false} />}
     </>
   )
-}
-
-/** The longest result that is shown by its members, in characters. */
-const MOST_MEMBERS = 20_000
-
-/** The object in a JSON text. Null: the text is none, or a long one. */
-function objectIn(text: string): object | null {
-  if (!text.startsWith('{') || text.length > MOST_MEMBERS) return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
