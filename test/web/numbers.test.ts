@@ -24,7 +24,7 @@ describe('the numbers', () => {
     const names = await page
       .locator('section.data-box')
       .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))
-    expect(names).toEqual(['Cost by day', 'Cost by cause', 'Cost by model', 'Cost by role', 'Cost by tool'])
+    expect(names).toEqual(['Cost by model', 'Cost by day', 'Cost by cause', 'Cost by role', 'Cost by tool'])
     const total = await served.ask<{ total: { modelCalls: number } }>('GET', '/v1/cost')
     expect(await page.locator('.tile').nth(1).innerText()).toContain(String(total.total.modelCalls))
     await expect.poll(() => page.getByRole('region', { name: 'Cost by tool' }).innerText()).toContain('write_file')

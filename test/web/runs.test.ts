@@ -222,7 +222,7 @@ describe('the list as a person arranges it', () => {
 describe('the navigation', () => {
   it.each([
     [1160, 'one line'],
-    [390, 'one menu'],
+    [390, 'one line, and a bar at the bottom'],
   ])('at %i px takes %s', async (width, way) => {
     const page = await browser.page()
     await page.setViewportSize({ width, height: 640 })
@@ -230,10 +230,13 @@ describe('the navigation', () => {
     const top = page.locator('header.top')
     await expect.poll(async () => (await top.boundingBox())!.height).toBeLessThan(45)
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
-    await top.locator('summary', { hasText: 'Proof' }).click()
-    if (way === 'one menu') await page.getByRole('link', { name: 'Numbers' }).click()
-    else await page.getByRole('link', { name: 'Access' }).click()
-    await expect.poll(() => new URL(page.url()).pathname).toBe(way === 'one menu' ? '/numbers' : '/access')
+    await top.locator('nav summary', { hasText: way === 'one line' ? 'Proof' : 'More' }).click()
+    await page.getByRole('link', { name: 'Access' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/access')
     await expect.poll(() => page.locator('nav .menu[open]').count()).toBe(0)
+    const { y, height } = (await page.getByRole('link', { name: 'Numbers' }).boundingBox())!
+    expect(y + height > 590).toBe(way !== 'one line')
+    await page.getByRole('link', { name: 'Numbers' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/numbers')
   })
 })

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { counted } from '../../../projections/engine/text.ts'
 import { VERSION } from '../../version.ts'
 import type { Services } from '../services.ts'

@@ -3,7 +3,9 @@ import { Money, Position } from '../schemas.ts'
 
 const count = z.int()
 
-export const CostBy = z.enum(['model', 'role', 'day', 'tool'])
+export const CostBy = z
+  .enum(['model', 'role', 'day', 'day_model', 'tool'])
+  .meta({ description: 'day_model: the name of a row is the day, a space and the model' })
 export type CostBy = z.infer<typeof CostBy>
 
 const Sum = z.strictObject({

@@ -10,6 +10,7 @@ import { PatchView } from '../parts/code/patch-view.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
+import { subjectText } from '../run/calls/call-text.ts'
 import { AgentWay } from './agent-way.tsx'
 import { run } from './command.ts'
 
@@ -31,6 +32,22 @@ const question = (isOpen: boolean, kind: string): string => {
 function subjectOf({ toolName, arguments: args }: { readonly toolName: string; readonly arguments: unknown }): string {
   const asked = toolName === 'request_permission' ? (args as { tool?: unknown } | null)?.tool : undefined
   return typeof asked === 'string' ? asked : toolName
+}
+
+/** The most characters of a call's subject in a heading. */
+const SUBJECT = 80
+
+/** The file, the address or the like of a call. The preview shows a command, and everything else of the call. */
+function Subject({ approval }: { approval: { readonly toolName: string; readonly arguments: unknown } }) {
+  const { toolName } = approval
+  const text = toolName === 'run_command' ? '' : subjectText(toolName, approval.arguments)
+  if (text === '' || text.startsWith('{')) return null
+  return (
+    <>
+      {' '}
+      <bdi class="mono">{shown(text.length > SUBJECT ? `${text.slice(0, SUBJECT)}…` : text)}</bdi>
+    </>
+  )
 }
 
 /**
@@ -80,7 +97,8 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
         {({ approval, preview }) => (
           <>
             <h2>
-              {question(isOpen, preview.kind)} <bdi class="mono">{shown(subjectOf(approval))}</bdi>?
+              {question(isOpen, preview.kind)} <bdi class="mono">{shown(subjectOf(approval))}</bdi>
+              {approval.toolName !== 'request_permission' && <Subject approval={approval} />}?
             </h2>
             <p class="quiet">
               <bdi>{shown(approval.reason)}</bdi>

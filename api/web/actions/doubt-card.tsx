@@ -7,11 +7,14 @@ import { JsonView } from '../parts/code/json-view.tsx'
 import { useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
+import { objectMembers, textOrEmpty } from '../run/calls/call-text.ts'
+import { Terminal } from '../run/calls/terminal.tsx'
 import { AgentWay } from './agent-way.tsx'
 import { run } from './command.ts'
 
 /** A call with an unknown outcome. A person says whether it happened. */
 export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
+  const input = objectMembers(ask.arguments)
   const result = useRef<HTMLInputElement>(null)
   const param = { toolCallId }
   const [round, setRound] = useState(0)
@@ -34,26 +37,32 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
   return (
     <article class="ask">
       <h2>
-        Did <bdi class="mono">{shown(ask.toolName ?? 'the call')}</bdi> happen?
+        Did <bdi class="mono">{shown(ask.toolName ?? 'the call')}</bdi> take effect?
       </h2>
       <p>
-        <Foreign text={ask.text} />
+        The process that ran this call stopped before it recorded a result. Look whether it took effect, then answer.
       </p>
+      {ask.toolName === 'run_command' ? (
+        <Terminal command={textOrEmpty(input.command)} cwd={textOrEmpty(input.cwd)} result={{}} />
+      ) : (
+        <JsonView value={ask.arguments} />
+      )}
       <p class="quiet">
-        asked by <AgentWay runId={ask.runId} path={ask.agentPath} />
+        <Foreign text={ask.text} /> · asked by <AgentWay runId={ask.runId} path={ask.agentPath} />
       </p>
-      <JsonView value={ask.arguments} />
-      <div class="decision">
+      <div class="answers">
         <button type="button" onClick={decide('happened', 'Recorded: it happened.')}>
           It happened
         </button>
-        <input ref={result} dir="auto" aria-label="Its result" placeholder="with this result" />
+        <input ref={result} dir="auto" aria-label="Its result" placeholder="the result that the model gets" />
         <button type="button" onClick={decide('run', 'It runs now.')}>
           It did not: run it
         </button>
+        <span class="quiet">The call is made again.</span>
         <button type="button" onClick={decide('abandon', 'Abandoned: the model is told.')}>
           Abandon it
         </button>
+        <span class="quiet">The call is not made again. The model is told that its outcome is unknown.</span>
       </div>
     </article>
   )

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useKeys } from '../page/keyboard-shortcuts.ts'
 import { query, setQuery } from '../page/router.ts'
-import { number } from '../parts/format.ts'
+import { countText, number } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
@@ -41,9 +41,9 @@ function Beside({ compared }: { compared: Compared }) {
   return (
     <>
       <p class="about" role="status">
-        Of {number(places.length)} things {number(places.length - differing)} are the same and {number(differing)}{' '}
-        differ, the first one at “{shown(placeName(first))}”.
-        {places.length < total && ` There are ${number(total)}; only the first are shown.`}{' '}
+        <strong>{countText(differing, 'difference')}</strong>, the first at “{shown(placeName(first))}”;{' '}
+        {number(places.length - differing)} are the same.
+        {places.length < total && ` Only the first ${number(places.length)} of ${number(total)} are shown.`}{' '}
         <Step label="First difference" to={nextDifference(places, -1, 1)} onStep={choose} />
         <Step label="Previous (k)" to={nextDifference(places, at, -1)} onStep={choose} />
         <Step label="Next (j)" to={nextDifference(places, at, 1)} onStep={choose} />{' '}

@@ -84,8 +84,9 @@ const Cell = ({ children }: { children: ComponentChildren }) => (
 )
 
 /** Marks a fork, and whether it is one of the other run. */
-function ForkOf({ run: { source }, sides }: { run: Run; sides: readonly Side[] }) {
-  if (source === null) return null
+function ForkOf({ run: { agentId, source }, sides }: { run: Run; sides: readonly Side[] }) {
+  if (source === null)
+    return sides.some(({ run }) => run.source?.agentId === agentId) ? <span class="badge">source</span> : null
   const isOfOther = sides.some(({ run }) => run.agentId === source.agentId)
   return (
     <span class="badge">

@@ -93,7 +93,7 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
           {model.fault.value}
         </p>
       )}
-      <div class="panes two">
+      <div class="panes two document">
         <Entries entries={entries} revision={revision} />
         <section class="pane detail" aria-label="Document">
           <Tabs

@@ -56,8 +56,12 @@ export function DocumentsScreen() {
                       <a href={`/documents/${documentId}`}>
                         <bdi>{shown(title)}</bdi>
                       </a>{' '}
+                      <a class="button" href={`/documents/${documentId}?tab=edit`} aria-label={`Edit ${shown(title)}`}>
+                        Edit
+                      </a>
                       <span class="quiet">
-                        revision {revision} · <bdi>{shown(updatedBy)}</bdi>, <Ago at={updatedAt} /> ago
+                        changed by <bdi>{shown(updatedBy.replace(/^user:/, ''))}</bdi> <Ago at={updatedAt} /> ago ·
+                        revision {revision}
                       </span>{' '}
                       {incompleteFrom !== null && <span class="badge">incomplete</span>}
                     </li>

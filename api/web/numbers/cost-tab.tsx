@@ -6,9 +6,10 @@ import { api } from '../client/api.ts'
 import { type DataColumn, DataTable } from '../parts/data-table.tsx'
 import { coarseMoney, compact, day, money, number } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { shown } from '../parts/shown.ts'
 import { Causes } from './causes.tsx'
 import { Chart } from './chart.tsx'
-import { daysOf } from './days.ts'
+import { type Day, daysOf, type ModelCost, modelsByDay } from './days.ts'
 
 export type NumbersFilter = z.input<typeof NumbersQuery>
 
@@ -62,12 +63,7 @@ export function CostTab({ numbers, cost, which, round }: Props) {
         <FigureTile name="Tokens out" value={compact(total.outputTokens)} more="" />
       </dl>
       <div class="charts">
-        <Chart
-          title="Cost by day (UTC)"
-          times={times(days)}
-          series={[{ label: 'dollars', tone: 'a', bars: true, values: days.map((day) => day.nanoDollars / 1e9) }]}
-          format={coarseMoney}
-        />
+        <ModelChart which={which} round={round} days={days} />
         <Chart
           title="Tokens by day (UTC)"
           times={times(days)}
@@ -78,6 +74,9 @@ export function CostTab({ numbers, cost, which, round }: Props) {
           format={compact}
         />
       </div>
+      {PARTS.slice(0, 1).map((part) => (
+        <Part key={part[0]} part={part} which={which} />
+      ))}
       <h2>By day</h2>
       <DataTable
         label="Cost by day"
@@ -95,10 +94,38 @@ export function CostTab({ numbers, cost, which, round }: Props) {
         rows={days.toReversed().map((day) => [day.day, day.nanoDollars, day.inputTokens, day.outputTokens])}
       />
       <Causes which={which} round={round} />
-      {PARTS.map(([by, title, name]) => (
-        <Part key={by} by={by} title={title} name={name} which={which} />
+      {PARTS.slice(1).map((part) => (
+        <Part key={part[0]} part={part} which={which} />
       ))}
     </>
+  )
+}
+
+const TONES = ['a', 'b', 'd', 'e', 'c', 'f']
+
+/** The bars of models on top of each other: each is drawn from zero, and those below it are drawn over it. */
+const stacked = (models: readonly ModelCost[]) =>
+  models
+    .map(({ model, dollars }, nth) => ({
+      ...{ label: shown(model), tone: TONES[nth]!, bars: true },
+      values: dollars.map((_, day) => models.slice(0, nth + 1).reduce((sum, below) => sum + below.dollars[day]!, 0)),
+    }))
+    .reverse()
+
+function ModelChart({ which, round, days }: { which: NumbersFilter; round: number; days: readonly Day[] }) {
+  const key = `models by day ${JSON.stringify(which)}`
+  const found = useLoaded(key, () => take(api.v1.cost.$get({ query: { ...which, by: 'day_model' } })), round)
+  return (
+    <Loaded of={found}>
+      {({ rows }) => (
+        <Chart
+          title="Cost by model and day (UTC)"
+          times={times(days)}
+          series={stacked(modelsByDay(rows, days))}
+          format={coarseMoney}
+        />
+      )}
+    </Loaded>
   )
 }
 
@@ -111,7 +138,7 @@ export const FigureTile = ({ name, value, more }: { name: string; value: string;
   </div>
 )
 
-function Part({ by, title, name, which }: { by: CostBy; title: string; name: string; which: NumbersFilter }) {
+function Part({ part: [by, title, name], which }: { part: (typeof PARTS)[number]; which: NumbersFilter }) {
   const found = useLoaded(`${by} ${JSON.stringify(which)}`, () => take(api.v1.cost.$get({ query: { ...which, by } })))
   return (
     <>

@@ -14,6 +14,43 @@ export interface Day {
   readonly tools: Measured | null
 }
 
+/** The most models with separate colours. */
+const MODELS = 5
+const OTHERS = 'other models'
+
+/** The cost of a model on each of some days, in dollars. */
+export interface ModelCost {
+  readonly model: string
+  readonly dollars: readonly number[]
+}
+
+/** The costs by day of the dearest models, and of all others together. `rows`: named by a day, a space and a model. */
+export function modelsByDay(rows: Cost['rows'], days: readonly { readonly day: string }[]): ModelCost[] {
+  const places = new Map(days.map(({ day }, nth) => [day, nth]))
+  const costs = new Map<string, number[]>()
+  for (const { name, nanoDollars } of rows) {
+    const [, day = '', model = ''] = /^(\S*) (.*)$/s.exec(name) ?? []
+    const place = places.get(day)
+    if (place === undefined) continue
+    if (!costs.has(model))
+      costs.set(
+        model,
+        days.map(() => 0),
+      )
+    costs.get(model)![place]! += (nanoDollars ?? 0) / 1e9
+  }
+  const sum = (of: readonly number[]) => of.reduce((all, one) => all + one, 0)
+  const dearest = [...costs]
+    .map(([model, dollars]) => ({ model, dollars }))
+    .sort((a, b) => sum(b.dollars) - sum(a.dollars))
+  if (dearest.length <= MODELS + 1) return dearest
+  const others = dearest.slice(MODELS).map(({ dollars }) => dollars)
+  return [
+    ...dearest.slice(0, MODELS),
+    { model: OTHERS, dollars: days.map((_, nth) => sum(others.map((one) => one[nth]!))) },
+  ]
+}
+
 /** All days from the first to the last with figures, without gaps; at most the last `most` days. */
 export function daysOf(
   cost: Pick<Cost, 'rows'>,

@@ -21,11 +21,15 @@ export interface PlotOptions {
 const HEIGHT = 150
 /** The space left and right of the days, in s. */
 const MARGIN = 0.7 * 86_400
-/** The most days with a label below a chart. */
+/** The most days with a label below a chart, and the width of a label in px. */
 const NAMED = 8
+const LABEL = 60
 
-const every = (times: readonly number[]): number[] =>
-  times.filter((_, i) => (times.length - 1 - i) % Math.ceil(times.length / NAMED) === 0)
+/** The days with a label in a chart of this width, the last day among them. */
+const every = (times: readonly number[], width: number): number[] => {
+  const most = Math.max(2, Math.min(NAMED, Math.floor(width / LABEL)))
+  return times.filter((_, i) => (times.length - 1 - i) % Math.ceil(times.length / most) === 0)
+}
 
 /**
  * Draws a chart in the width of the box, and redraws it when the width or the theme changes. Returns a function that
@@ -49,7 +53,7 @@ export function draw(box: HTMLElement, { times, series, format }: PlotOptions): 
           y: { range: (_, __, most) => [0, most > 0 ? 1.1 * most : 1] },
         },
         axes: [
-          { ...axis, splits: () => every(times), values: (_, splits) => splits.map(axisDay) },
+          { ...axis, size: 30, splits: ({ width }) => every(times, width), values: (_, splits) => splits.map(axisDay) },
           { ...axis, size: 64, values: (_, splits) => splits.map(format) },
         ],
         series: [

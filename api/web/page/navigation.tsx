@@ -10,10 +10,12 @@ const DAILY: readonly Link[] = [
   ['/', 'Runs'],
   ['/inbox', 'Inbox'],
   ['/start', 'Start'],
-  ['/compare', 'Compare'],
   ['/documents', 'Documents'],
   ['/numbers', 'Numbers'],
+  ['/compare', 'Compare'],
 ]
+/** The number of daily links outside the menu on a narrow page. */
+const IN_SIGHT = 5
 const OVERSIGHT: readonly Link[] = [
   ['/audit', 'Audit'],
   ['/proof', 'Proof'],
@@ -40,32 +42,17 @@ const Links = ({ links }: { links: readonly Link[] }) =>
 
 const Asks = () => (waitingForPeople.value > 0 ? <span class="badge">{number(waitingForPeople.value)}</span> : null)
 
-/** The links to the screens: in one line, or in one menu on a narrow page. */
+/** The links to the screens: in the head of the page, or at the bottom of a narrow page. The rest is in a menu. */
 export function Navigation() {
-  const here = (links: readonly Link[]) => links.find(([to]) => to === path.value)?.[1]
-  const below = here(OVERSIGHT)
+  const inSight = isNarrow.value ? DAILY.slice(0, IN_SIGHT) : DAILY
+  const rest = [...DAILY.slice(inSight.length), ...OVERSIGHT]
+  const below = rest.find(([to]) => to === path.value)?.[1]
   return (
     <nav aria-label="Screens">
-      {isNarrow.value ? (
-        <Menu
-          label={
-            <>
-              {here(DAILY) ?? below ?? 'Screens'}
-              <Asks />
-            </>
-          }
-        >
-          <Links links={DAILY} />
-          <Links links={OVERSIGHT} />
-        </Menu>
-      ) : (
-        <>
-          <Links links={DAILY} />
-          <Menu class={below === undefined ? '' : 'current'} label={below ?? 'Oversight'}>
-            <Links links={OVERSIGHT} />
-          </Menu>
-        </>
-      )}
+      <Links links={inSight} />
+      <Menu class={below === undefined ? '' : 'current'} label={isNarrow.value ? 'More' : (below ?? 'Oversight')}>
+        <Links links={rest} />
+      </Menu>
     </nav>
   )
 }

@@ -34,7 +34,11 @@ export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
             aria-selected={name === at}
             aria-controls={`${id}panel`}
             tabIndex={name === at ? 0 : -1}
-            onClick={() => onChange(name)}
+            onClick={({ currentTarget }) => {
+              onChange(name)
+              // On a phone the panes are stacked, so the content of a tab can be below the screen.
+              currentTarget.closest('.pane')?.scrollIntoView({ block: 'nearest' })
+            }}
           >
             {title}
           </button>

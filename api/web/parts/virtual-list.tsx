@@ -73,7 +73,11 @@ function ScrolledList({ count, rowHeight, measured = false, label, at, row, onRa
     holds.current = true
   }, [at])
   useLayoutEffect(() => {
-    if (holds.current && at !== undefined && at >= 0 && at < count) list.scrollToIndex(at, { align: 'auto' })
+    if (!holds.current || at === undefined || at < 0 || at >= count) return
+    // Rows of different heights are a text: what precedes a row explains it.
+    const { startIndex = 0, endIndex = -1 } = list.range ?? {}
+    const isSeen = at >= startIndex && at <= endIndex
+    list.scrollToIndex(at, { align: measured && !isSeen ? 'center' : 'auto' })
   }, [at, count > 0, size])
   const letGo = () => {
     holds.current = false

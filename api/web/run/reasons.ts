@@ -5,6 +5,20 @@ export interface Reason {
   readonly text: string
   readonly bad: boolean
   readonly to?: readonly [href: string, title: string]
+  /** What happened, in a few words. */
+  readonly title?: string
+}
+
+/** Plain words for the codes with which runs end most often. */
+const ENDED: Readonly<Record<string, string>> = {
+  MODEL_FAILED: 'The model gave no answer',
+  MODEL_REFUSED: 'The model refused',
+  NO_COMPLETION: 'The agent stopped without a result',
+  RECOVERY_FAILED: 'The agent did not finish after its final warning',
+  TOO_MANY_VIOLATIONS: 'The agent broke its rules too often',
+  BUDGET_EXCEEDED: 'The budget was spent',
+  CONTEXT_OVERFLOW: 'The conversation became too long for the model',
+  CANCELLED: 'Cancelled',
 }
 
 /** Everything that a person must know about a run besides its events. Its questions to people are shown elsewhere. */
@@ -13,8 +27,12 @@ export function reasonsOf({ run, parked, restoring, ...going }: Detail): readonl
   const over = status === 'completed' || status === 'failed'
   const waits = new Set(run.waiting.map((one) => one.for))
   const found: (Reason | false)[] = [
-    error !== null && { bad: true, text: `${error.code}: ${error.message}` },
-    error !== null && partialOutput !== null && { bad: false, text: `Its last words: ${partialOutput}` },
+    error !== null && {
+      bad: error.code !== 'CANCELLED',
+      title: `${ENDED[error.code] ?? 'Failed'} (${error.code})`,
+      text: error.message,
+    },
+    error !== null && partialOutput !== null && { bad: false, text: `The last answer: ${partialOutput}` },
     unmetGates.length > 0 && { bad: true, text: `It ended with gates that do not hold: ${unmetGates.join(', ')}` },
     restoring !== null && { bad: true, text: restoreOf(restoring) },
     ...parked.map(

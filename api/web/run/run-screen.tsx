@@ -113,9 +113,10 @@ function Reasons({ detail }: { detail: Detail }) {
   if (reasons.length === 0) return null
   return (
     <ul class="reasons">
-      {reasons.map(({ text, bad, to }) => (
+      {reasons.map(({ title, text, bad, to }) => (
         <li key={text} class={bad ? 'bad' : ''}>
-          <Foreign text={text} most={1_000} /> {to !== undefined && <a href={to[0]}>{to[1]}</a>}
+          {title !== undefined && <strong>{shown(title)}</strong>} <Foreign text={text} most={1_000} />{' '}
+          {to !== undefined && <a href={to[0]}>{to[1]}</a>}
         </li>
       ))}
     </ul>

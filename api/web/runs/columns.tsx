@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { query, setQuery } from '../page/router.ts'
-import { Ago, Moment } from '../parts/ago.tsx'
+import { Moment, WhenAgo } from '../parts/ago.tsx'
 import { countText, money, number, short, span } from '../parts/format.ts'
 import { Menu } from '../parts/menu.tsx'
 import { shown } from '../parts/shown.ts'
@@ -24,16 +24,19 @@ export const COLUMNS: readonly Column[] = [
     name: 'role',
     title: 'Role, model',
     width: '12em',
-    show: ({ role, backend, model }) => (
-      <>
-        <span>
-          <bdi>{shown(role ?? backend ?? 'no role')}</bdi>
-        </span>
-        <span class="quiet">
-          <bdi>{shown(model ?? '')}</bdi>
-        </span>
-      </>
-    ),
+    show: ({ role, backend, model }) => {
+      const [first, second] = [role, backend, model].filter((one) => one !== null)
+      return (
+        <>
+          <span>
+            <bdi>{shown(first ?? '–')}</bdi>
+          </span>
+          <span class="quiet">
+            <bdi>{shown(second ?? '')}</bdi>
+          </span>
+        </>
+      )
+    },
   },
   {
     name: 'cost',
@@ -104,7 +107,7 @@ export const COLUMNS: readonly Column[] = [
     number: true,
     show: ({ updatedAt, runId }) => (
       <>
-        <Ago at={updatedAt} />
+        <WhenAgo at={updatedAt} />
         <span class="quiet mono">{short(runId)}</span>
       </>
     ),

@@ -57,7 +57,7 @@ export function RunListItem({ run, columns, match, selected, chosen, inside, onC
             ))}
           </span>
           {match === undefined ? (
-            <span class={`run-outcome${ask !== null ? ' asks' : ''}`}>
+            <span class={`run-outcome ${ask !== null ? 'asks' : run.error === null ? '' : standing(run)}`}>
               <bdi>{shown(outcome ?? '')}</bdi>
             </span>
           ) : (

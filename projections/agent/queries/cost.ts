@@ -3,12 +3,12 @@ import { OTLP } from '../../../domain/external/reported/backend.ts'
 import type { CauseRow, Database } from '../../engine/schema/database.ts'
 import { SUMS, sumOf, type UsageSum } from './usage.ts'
 
-export type CostGrouping = 'model' | 'role' | 'day' | 'tool'
+export type CostGrouping = 'model' | 'role' | 'day' | 'day_model' | 'tool'
 
 export interface CostFigures {
   /**
    * Highest cost first; by day: in order of days. `name`: '' when there is none, for example a run without a role or a
-   * turn without a call.
+   * turn without a call. By day and model: the day, a space and the model.
    */
   readonly rows: readonly { readonly name: string; readonly sum: UsageSum }[]
   /** Counts every model call once. By tool, the sum of the rows may be greater. */
@@ -32,6 +32,7 @@ const NAMES: Record<CostGrouping, RawBuilder<string>> = {
   model: sql`m.model`,
   role: sql`(select l.role from agent_lineage l where l.id = m.agent_id)`,
   day: sql`substr(${AT}, 1, 10)`,
+  day_model: sql`substr(${AT}, 1, 10) || ' ' || m.model`,
   tool: sql`t.tool_name`,
 }
 
@@ -62,7 +63,10 @@ export async function costBy(
   const total = await db.selectFrom(calls(sql`''`, sql``)).select(SUMS).executeTakeFirstOrThrow()
   const dearest = rows.map(({ name, ...sums }) => ({ name: String(name), sum: sumOf(sums) }))
   dearest.sort((a, b) => b.sum.nanoDollars - a.sum.nanoDollars || (a.name < b.name ? -1 : 1))
-  return { rows: by === 'day' ? dearest.sort((a, b) => (a.name < b.name ? -1 : 1)) : dearest, total: sumOf(total) }
+  return {
+    rows: by.startsWith('day') ? dearest.sort((a, b) => (a.name < b.name ? -1 : 1)) : dearest,
+    total: sumOf(total),
+  }
 }
 
 /** The cost of model calls by cause, the highest first, of all runs or of one, for runs that began at or after `since`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { briefOf } from '../../../api/operations/events/brief.ts'
-import { daysOf } from '../../../api/web/numbers/days.ts'
+import { daysOf, modelsByDay } from '../../../api/web/numbers/days.ts'
 import { shown } from '../../../api/web/parts/shown.ts'
 import { after, Outline, parsePosition } from '../../../api/web/run/outline.ts'
 import { linkToCall, writerOf, writerOfCall } from '../../../api/web/run/writers.ts'
@@ -240,4 +240,21 @@ it('days without anything are shown too, the last ones where there are many', ()
   ])
   expect(daysOf({ rows }, none, 2).map(({ day }) => day)).toEqual(['2026-01-03', '2026-01-04'])
   expect(daysOf({ rows: [] }, none)).toEqual([])
+})
+
+it('the cost of a day is that of its models: the dearest ones by name, all others together', () => {
+  const days = [{ day: '2026-01-01' }, { day: '2026-01-02' }]
+  const cost = (name: string, dollars: number) => ({ name, nanoDollars: dollars * 1e9 })
+  const two = [cost('2026-01-01 small', 1), cost('2026-01-02 large', 4), cost('2026-01-02 small', 2)]
+  expect(modelsByDay(two as never, days)).toEqual([
+    { model: 'large', dollars: [0, 4] },
+    { model: 'small', dollars: [1, 2] },
+  ])
+  // Names of models may have spaces; a day outside the chart is left out.
+  const many = Array.from({ length: 8 }, (_, nth) => cost(`2026-01-01 own:model ${nth}`, 8 - nth))
+  const shown = modelsByDay([...many, cost('2025-12-31 own:model 0', 100)] as never, days)
+  expect(shown.map(({ model }) => model)).toEqual([
+    ...['own:model 0', 'own:model 1', 'own:model 2', 'own:model 3', 'own:model 4', 'other models'],
+  ])
+  expect(shown.at(-1)!.dollars).toEqual([3 + 2 + 1, 0])
 })

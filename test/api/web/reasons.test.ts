@@ -36,7 +36,7 @@ describe('a run', () => {
       detail({ ungoverned: true, waiting: [{ for: 'approval' }] }),
       [/process that ran this agent is gone/],
     ],
-    ['that failed', detail({ status: 'failed', error: { code: 'X', message: 'why' } }), [/^X: why$/]],
+    ['that failed', detail({ status: 'failed', error: { code: 'X', message: 'why' } }), [/^why$/]],
     [
       'whose files are half put back',
       detail({ status: 'completed' }, { restoring: { step: 3, tree: 't', replaces: 'old' } }),
@@ -54,6 +54,18 @@ describe('a run', () => {
   ] as [string, Detail, RegExp[]][])('%s says why it does nothing', (_, one, expected) => {
     expect(texts(one)).toEqual(expected.map((pattern) => expect.stringMatching(pattern)))
   })
+})
+
+it.each([
+  ['BUDGET_EXCEEDED', 'The budget was spent (BUDGET_EXCEEDED)', true],
+  ['CANCELLED', 'Cancelled (CANCELLED)', false],
+  ['X', 'Failed (X)', true],
+])('the end of a run with %s is named in plain words, and is bad unless a person asked for it', (code, title, bad) => {
+  const ended = detail({ status: 'failed', error: { code, message: 'why' }, partialOutput: 'half' })
+  expect(reasonsOf(ended)).toEqual([
+    { title, bad, text: 'why' },
+    { bad: false, text: 'The last answer: half' },
+  ])
 })
 
 describe('a patch', () => {

@@ -12,12 +12,15 @@ export function costContract(kit: TablesKit): void {
       await projected(log, tables)
       const calls = await tables.db.selectFrom('model_calls').selectAll().execute()
       const sum = calls.reduce((all, { nano_dollars: nano }) => all + Number(nano ?? 0), 0)
-      for (const by of ['model', 'role', 'day'] as const) {
+      for (const by of ['model', 'role', 'day', 'day_model'] as const) {
         const { rows, total } = await costBy(tables.db, by, {})
         expect(total).toMatchObject({ calls: calls.length, nanoDollars: sum })
         expect(rows.reduce((all, row) => all + row.sum.nanoDollars, 0)).toBe(sum)
         expect(rows.reduce((all, row) => all + row.sum.calls, 0)).toBe(calls.length)
       }
+      const byBoth = await costBy(tables.db, 'day_model', {})
+      const pairs = calls.map((one) => `${(one.ended_at ?? one.started_at ?? '').slice(0, 10)} ${one.model}`)
+      expect(byBoth.rows.map(({ name }) => name)).toEqual([...new Set(pairs)].sort())
       const byTool = await costBy(tables.db, 'tool', {})
       const cost = (tool: string) => byTool.rows.find(({ name }) => name === tool)?.sum.nanoDollars
       const turns = async (tool: string) => {

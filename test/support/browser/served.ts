@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import { loadConfig } from '../../../api/process/config/settings.ts'
 import { openServices } from '../../../api/process/open-services.ts'
 import { type LocalBackend, localBackend } from '../../../api/process/owner/local.ts'
@@ -46,7 +47,14 @@ export function troubles(page: Page): string[] {
 
 /** The real program over a data folder, like `keepup serve`, with the scripted model of the API's tests. */
 export async function serve(
-  options: { data?: string; port?: number; agents?: readonly AgentBackend[]; settings?: object } = {},
+  options: {
+    data?: string
+    port?: number
+    agents?: readonly AgentBackend[]
+    /** Scripts of models, by name. */
+    scripts?: Readonly<Record<string, ScriptInput>>
+    settings?: object
+  } = {},
 ): Promise<Served> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-web-')))
   const data = options.data ?? join(root, 'data')
@@ -54,7 +62,8 @@ export async function serve(
   const model = writeScript(root)
   const flags = { data, port: options.port ?? 0, model, by: 'ada', ...options.settings }
   const config = loadConfig({ flags, env: {} })
-  const services = await openServices(config, 'owner', { autoDrive: true }, { agents: options.agents ?? [] })
+  const { agents = [], scripts = {} } = options
+  const services = await openServices(config, 'owner', { autoDrive: true }, { agents, scripts })
   const faults: unknown[] = []
   const backend = await localBackend(services, { config, env: {}, tcp: true, onFault: (error) => faults.push(error) })
   const url = backend.url!

@@ -1,15 +1,14 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { startBrowser } from '../../support/browser/chromium.ts'
-import { type Served, serve } from '../../support/browser/served.ts'
+import { playStory, type Story } from './story.ts'
+import { SIZES, THEMES } from './tasks.ts'
 
-// npm run pictures [-- FOLDER [NAME…]]: a picture of each screen of the page in both themes, of runs of the real program with a
-// scripted model.
+// npm run pictures [-- FOLDER [NAME…]]: a picture of each screen of the page in both themes and both sizes, of runs of the real
+// program with scripted models.
 
-const FOLDER = resolve(import.meta.dirname, '../../../api/web/pictures')
-const SIZE = { width: 1160, height: 640 }
+const FOLDER = resolve(import.meta.dirname, '../../../dist/pictures')
 
 interface Picture {
   readonly name: string
@@ -19,33 +18,26 @@ interface Picture {
   readonly before?: (page: Page) => Promise<void>
 }
 
-interface Shown {
-  readonly asks: string
-  readonly done: string
-  readonly other: string
-  readonly paper: string
-  readonly file: string
-}
-
-const ask = (page: Page) => page.getByRole('button', { name: 'Ask (Ctrl Enter)' }).click()
-
-const pictures = ({ asks, done, other, paper, file }: Shown): readonly Picture[] => [
+const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
   { name: 'runs', path: '/', ready: '.run-row' },
-  { name: 'run', path: `/runs/${done}?at=11`, ready: '.detail h2' },
-  { name: 'waterfall', path: `/runs/${done}?view=waterfall&tab=state`, ready: '.work' },
-  { name: 'approval', path: `/runs/${asks}`, ready: '.ask .patch' },
+  { name: 'run', path: `/runs/${runs.done}?at=11`, ready: '.detail h2' },
+  { name: 'waterfall', path: `/runs/${runs.done}?view=waterfall&tab=state`, ready: '.work' },
+  { name: 'agents', path: `/runs/${runs.family}?view=agents`, ready: '.lane' },
+  { name: 'failed', path: `/runs/${runs.failed}`, ready: '.reasons' },
+  { name: 'commands', path: '/audit?question=failed_commands', ready: '.output' },
+  { name: 'approval', path: `/runs/${runs.asks}`, ready: '.ask .patch' },
   { name: 'inbox', path: '/inbox', ready: '.ask .patch' },
   { name: 'start', path: '/start', ready: 'select#role' },
-  { name: 'compare', path: `/compare?a=${done}&b=${other}`, ready: '.place-row' },
-  { name: 'files', path: `/runs/${done}?tab=files&file=hello.txt`, ready: '.blame' },
+  { name: 'compare', path: `/compare?a=${runs.done}&b=${runs.fork}`, ready: '.place-row' },
+  { name: 'files', path: `/runs/${runs.done}?tab=files&file=src/receipt.ts`, ready: '.blame' },
   { name: 'documents', path: '/documents', ready: '.documents li' },
-  { name: 'document', path: `/documents/${paper}?tab=writers`, ready: '.blame' },
+  { name: 'document', path: `/documents/${document}?tab=writers`, ready: '.blame' },
   { name: 'cost', path: '/numbers', ready: '.chart canvas' },
   { name: 'times', path: '/numbers?tab=calls', ready: '.chart canvas' },
   { name: 'routing', path: '/numbers?tab=routing', ready: '.data-table' },
   { name: 'recoveries', path: '/numbers?tab=runs', ready: '.chart canvas' },
   { name: 'budgets', path: '/numbers?tab=budgets', ready: '.data-table' },
-  { name: 'questions', path: '/audit?question=files', ready: '.questions', before: ask },
+  { name: 'questions', path: '/audit', ready: '.questions' },
   {
     name: 'proof',
     path: '/audit?tab=proof',
@@ -68,7 +60,7 @@ const pictures = ({ asks, done, other, paper, file }: Shown): readonly Picture[]
   { name: 'heads', path: '/proof', ready: '.facts' },
   { name: 'retention', path: '/retention', ready: '.data-table button' },
   { name: 'holds', path: '/retention?tab=holds', ready: '.data-table' },
-  { name: 'held', path: `/runs/${other}`, ready: '.reasons' },
+  { name: 'held', path: `/runs/${runs.held}`, ready: '.reasons' },
   { name: 'webhooks', path: '/webhooks', ready: '.notice' },
   {
     name: 'exported',
@@ -91,55 +83,28 @@ const pictures = ({ asks, done, other, paper, file }: Shown): readonly Picture[]
   { name: 'help', path: '/', ready: '.run-row', before: (page) => page.keyboard.press('?') },
 ]
 
-/** Runs and a document as people have them. */
-async function story(served: Served, folder: string): Promise<Shown> {
-  const workspace = served.workspace
-  const done = await served.driven('write a greeting for new users', {
-    ...{ workspace: workspace(), approve: ['write_file'] },
-    ...{ contextVariables: { language: 'en', tone: 'friendly' }, budget: { tokens: 200_000 } },
-  })
-  const other = await served.driven('write a greeting for returning users', {
-    ...{ workspace: workspace(), approve: ['write_file'] },
-  })
-  for (const task of ['finish the report on slow tests', 'finish the notes of the release', 'fail on purpose'])
-    await served.driven(task, { budget: { tokens: 50_000 } })
-  await served.driven('ask me which port the server should use')
-  const asks = await served.driven('write hello into a file', { workspace: workspace() })
-  await served.ask('POST', '/v1/holds', { of: other, reason: 'the audit of 2026', by: 'ada' })
-  await served.ask('PUT', '/v1/retention', { of: 'run', days: 180, by: 'ada' })
-  const content =
-    '# Plan\n\nFirst **measure**, then change one thing.\n\n| step | who |\n|---|---|\n| measure | ada |\n'
-  const body = { title: 'Plan for the release', format: 'markdown', content, by: 'ada' }
-  const { documentId } = await served.ask<{ documentId: string }>('POST', '/v1/documents', body)
-  const answer = await served.backend.fetch(new Request(`http://localhost/v1/runs/${done}/export`))
-  const file = join(folder, 'greeting.ndjson')
-  writeFileSync(file, await answer.text())
-  return { asks, done, other, paper: documentId, file }
-}
-
 const [folder = FOLDER, ...only] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
-const apart = join(tmpdir(), `keepup-pictures-${process.pid}`)
-mkdirSync(apart)
-const [served, browser] = [await serve(), await startBrowser()]
+const [story, browser] = [await playStory(), await startBrowser()]
 try {
-  const all = pictures(await story(served, apart)).filter(({ name }) => only.length === 0 || only.includes(name))
-  for (const theme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport: SIZE, colorScheme: theme, reducedMotion: 'reduce' })
-    const page = await context.newPage()
-    await served.open(page)
-    for (const { name, path, ready, before } of all) {
-      await page.goto(served.url + path)
-      await page.locator(ready).first().waitFor()
-      await before?.(page)
-      await page.waitForLoadState('networkidle', { timeout: 600 }).catch(() => undefined)
-      await page.screenshot({ path: join(folder, `${name}-${theme}.png`) })
-      console.log(join(folder, `${name}-${theme}.png`))
+  const all = pictures(story).filter(({ name }) => only.length === 0 || only.includes(name))
+  for (const theme of THEMES)
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      const context = await browser.newContext({ viewport, colorScheme: theme, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      await story.served.open(page)
+      for (const { name, path, ready, before } of all) {
+        await page.goto(story.served.url + path)
+        await page.locator(ready).first().waitFor()
+        await before?.(page)
+        await page.waitForLoadState('networkidle', { timeout: 600 }).catch(() => undefined)
+        const file = join(folder, `${name}-${theme}${size}.png`)
+        await page.screenshot({ path: file })
+        console.log(file)
+      }
+      await context.close()
     }
-    await context.close()
-  }
 } finally {
   await browser.close()
-  await served.close()
-  rmSync(apart, { recursive: true })
+  await story.close()
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../../exit.ts'
 import { dollars } from '../../output/units.ts'
 import { choice, type Kit } from '../kit.ts'
 
-const BY = ['model', 'role', 'day', 'tool'] as const
+const BY = ['model', 'role', 'day', 'day_model', 'tool'] as const
 
 const HELP = `
 Every attempt of a model call counts where it ended, or began if it has not ended; days are those of UTC.

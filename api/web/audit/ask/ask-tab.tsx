@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { take } from '../../../http/answers.ts'
 import { filled, withoutInputs } from '../../../operations/ask/questions.ts'
 import type { AuditQuestion } from '../../../operations/ask/schemas.ts'
@@ -13,6 +13,12 @@ import { ResultTable } from './result-table.tsx'
 
 const ROWS = [100, 1_000, 10_000] as const
 const SECONDS = [2, 10, 30] as const
+const SPANS = [
+  ['1d', 'the last day'],
+  ['1w', 'the last week'],
+  ['30d', 'the last 30 days'],
+  ['all', 'all time'],
+] as const
 
 /** Saved SQL questions and the person's own. The URL contains the text, so a person can share a question. */
 export function AskTab() {
@@ -24,7 +30,19 @@ export function AskTab() {
           <section class="pane">
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <div class="scroll" tabIndex={0}>
-              <h2>Questions of auditors</h2>
+              <div class="row">
+                <h2>Questions of auditors</h2>
+                <label>
+                  Of{' '}
+                  <select value={spanAsked()} onChange={(event) => setQuery({ of: event.currentTarget.value })}>
+                    {SPANS.map(([value, text]) => (
+                      <option key={value} value={value}>
+                        {text}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              </div>
               <ul class="questions">
                 {questions.map((question) => (
                   <Saved key={question.name} question={question} />
@@ -39,6 +57,15 @@ export function AskTab() {
       )}
     </Loaded>
   )
+}
+
+/** The time that questions ask about, where their SQL has a beginning. */
+const spanAsked = (): string => query.value.get('of') ?? '1w'
+
+/** The beginning of that time, as the tables have it. Empty: there is none. */
+const beginning = (): { readonly from?: string } => {
+  const from = spanAsked() === 'all' ? null : momentOf(spanAsked(), Date.now())
+  return from === null || from === undefined ? {} : { from }
 }
 
 function Saved({ question }: { question: AuditQuestion }) {
@@ -57,7 +84,7 @@ function Saved({ question }: { question: AuditQuestion }) {
         type="button"
         class="plain"
         aria-current={isChosen || undefined}
-        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, values) })}
+        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, { ...beginning(), ...values }) })}
       >
         {title}
       </button>
@@ -88,22 +115,34 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const [limit, setLimit] = useState<number>(1_000)
   const [seconds, setSeconds] = useState<number>(10)
   const inputs = question?.inputs ?? []
+  const answer = useRef<HTMLDivElement>(null)
+  const rounds = useRef(0)
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
   const isLacking = open.some(({ required }) => required)
+  // Ask a question as soon as a person chooses it, unless it lacks an input.
+  useEffect(() => {
+    if (question !== undefined) void ask().then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
+  }, [question?.name])
   const ask = async () => {
-    if (text.trim() === '' || isLacking || works) return
+    if (text.trim() === '' || isLacking) return
+    const nth = ++rounds.current
     setWorks(true)
+    const show = (found: Asked) => {
+      // Only the last question counts.
+      if (nth !== rounds.current) return
+      setAsked(found)
+      setWorks(false)
+    }
     const begin = performance.now()
     const ms = () => performance.now() - begin
     try {
       const answer = await take(
         api.v1.sql.$post({ json: { sql: withoutInputs({ sql: text, inputs }), limit, timeoutMs: seconds * 1000 } }),
       )
-      setAsked({ text, ms: ms(), answer })
+      show({ text, ms: ms(), answer })
     } catch (error) {
-      setAsked({ text, ms: ms(), fault: errorText(error) })
+      show({ text, ms: ms(), fault: errorText(error) })
     }
-    setWorks(false)
   }
   return (
     <>
@@ -127,22 +166,24 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
             void ask()
           }}
         />
-        {open.map(({ name, label, example, required }) => (
-          <label key={name}>
-            {required ? label : `${label} (or all)`}{' '}
-            <input
-              class="mono"
-              placeholder={example}
-              onChange={(event) =>
-                setQuery({
-                  sql: filled({ sql: text, inputs }, { [name]: inputValue(name, event.currentTarget.value.trim()) }),
-                })
-              }
-            />
-          </label>
-        ))}
+        <div class="row">
+          {open.map(({ name, label, example, required }) => (
+            <label key={name}>
+              {required ? label : `${label} (or all)`}{' '}
+              <input
+                class="mono"
+                placeholder={example}
+                onChange={(event) =>
+                  setQuery({
+                    sql: filled({ sql: text, inputs }, { [name]: inputValue(name, event.currentTarget.value.trim()) }),
+                  })
+                }
+              />
+            </label>
+          ))}
+        </div>
         <p class="row">
-          <button type="submit" class="main" disabled={works || text.trim() === '' || isLacking}>
+          <button type="submit" class="main" disabled={text.trim() === '' || isLacking}>
             {works ? 'asking …' : 'Ask (Ctrl Enter)'}
           </button>
           <Choice label="Rows at most" value={limit} of={ROWS} onChange={setLimit} />
@@ -150,7 +191,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
         </p>
       </form>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-      <div class="scroll" tabIndex={0}>
+      <div class="scroll" tabIndex={0} ref={answer}>
         <Outcome asked={asked} />
       </div>
     </>

@@ -1,6 +1,9 @@
 import type { SqlCell, SqlResult } from '../../../operations/sql/auditor.ts'
+import { WhenAgo } from '../../parts/ago.tsx'
 import { type DataColumn, DataTable } from '../../parts/data-table.tsx'
 import { shown } from '../../parts/shown.ts'
+import { Foreign } from '../../parts/text.tsx'
+import { objectMembers, textOrEmpty } from '../../run/calls/call-text.ts'
 import { linkToCall } from '../../run/writers.ts'
 
 /** The screen that a column's value links to. Null: none. */
@@ -22,11 +25,44 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
   return null
 }
 
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** The last lines of an output, in lines. */
+const LINES = 8
+
+/** The output of a command as a terminal shows it; another output as its text. */
+function Output({ text }: { text: string }) {
+  let said = text
+  try {
+    const { stdout, stderr } = objectMembers(JSON.parse(text))
+    const both = [textOrEmpty(stdout), textOrEmpty(stderr)].map((one) => one.trimEnd()).filter((one) => one !== '')
+    if (stdout !== undefined || stderr !== undefined) said = both.join('\n')
+  } catch {
+    // The output is no JSON, so it is shown unchanged.
+  }
+  const lines = said.split('\n')
+  return (
+    <pre class="output" title={lines.length > LINES ? `the last ${LINES} of ${lines.length} lines` : undefined}>
+      <Foreign text={lines.slice(-LINES).join('\n')} most={2_000} />
+    </pre>
+  )
+}
+
 /** The rows of an answer. Values with a screen link to it. */
 export function ResultTable({ label, answer }: { label: string; answer: Pick<SqlResult, 'columns' | 'rows'> }) {
   const columns = answer.columns.map((name): DataColumn => {
     const show: DataColumn['show'] = (cell, cells) => {
       if (typeof cell !== 'string') return undefined
+      if (name === 'output') return <Output text={cell} />
+      if (INSTANT.test(cell))
+        return (
+          <>
+            <span class="instant">{cell}</span>{' '}
+            <span class="quiet">
+              <WhenAgo at={cell} />
+            </span>
+          </>
+        )
       const to = target(name, cell, (other) => cells[answer.columns.indexOf(other)] ?? null)
       return to === null ? undefined : (
         <a class="mono" href={to}>

@@ -109,6 +109,8 @@ function Opened({ documentId, shared, label, comments, chosen, onChoose, onReloa
     shared.onChange = (blocks) => made.show(blocks)
     const stop = shared.people.subscribe((people) => made.people(people))
     setEditor(made)
+    // A person who opens the editor can type at once.
+    made.view.focus()
     return () => {
       stop()
       shared.onChange = () => undefined

@@ -3,7 +3,7 @@ import { number } from '../format.ts'
 import { shown } from '../shown.ts'
 import { CodeLine } from './code-view.tsx'
 import type { CodePiece } from './highlight.ts'
-import { kindsOf } from './patch-lines.ts'
+import { kindsOf, type PatchLine } from './patch-lines.ts'
 import { usePatchColours } from './use-highlight.ts'
 
 const MOST = 500
@@ -15,21 +15,28 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
   const lines = patch.replace(/\n$/, '').split('\n')
   const kinds = kindsOf(lines)
   const colours = usePatchColours(patch)
+  const count = (kind: PatchLine) => kinds.filter((one) => one === kind).length
   return (
-    // Keyboard users must be able to focus a scrollable box.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section class="patch" tabIndex={0} aria-label={label}>
-      {lines.slice(0, most).map((line, i) => (
-        <div key={i} class={kinds[i]} dir="auto">
-          <Line text={line} pieces={colours[i]} />
-        </div>
-      ))}
-      {lines.length > most && (
-        <button type="button" class="link" onClick={() => setMost(most * 4)}>
-          {number(lines.length - most)} more lines
-        </button>
-      )}
-    </section>
+    <>
+      <p class="patch-sum">
+        <span class="good">+{number(count('added'))}</span> <span class="bad">−{number(count('removed'))}</span>{' '}
+        <span class="quiet">lines</span>
+      </p>
+      {/* Keyboard users must be able to focus a scrollable box. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <section class="patch" tabIndex={0} aria-label={label}>
+        {lines.slice(0, most).map((line, i) => (
+          <div key={i} class={kinds[i]} dir="auto">
+            <Line text={line} pieces={colours[i]} />
+          </div>
+        ))}
+        {lines.length > most && (
+          <button type="button" class="link" onClick={() => setMost(most * 4)}>
+            {number(lines.length - most)} more lines
+          </button>
+        )}
+      </section>
+    </>
   )
 }
 

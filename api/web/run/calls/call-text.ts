@@ -24,6 +24,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   read_url: ['url'],
   delegate_to_agent: ['role', 'task'],
   complete_task: ['summary'],
+  advance_phase: ['summary'],
   ask_user: ['question'],
   set_context: ['key'],
   send_message: ['to'],

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { plain } from '../../../cli/output/event-words.ts'
 import type { TurnRequest } from '../../../operations/window/request-schemas.ts'
 import { JsonView } from '../../parts/code/json-view.tsx'
@@ -5,6 +6,7 @@ import { countText } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
+import { subjectText } from '../calls/call-text.ts'
 
 type AnswerBlock = Readonly<Record<string, unknown>> & { readonly type: string }
 type Message =
@@ -25,6 +27,9 @@ interface RequestChatProps {
 export function RequestChat({ request: { system, tools, messages }, before }: RequestChatProps) {
   const known = new Set(before.map((message) => JSON.stringify(message)))
   const now = new Set(messages.map((message) => JSON.stringify(message)))
+  const isNew = (message: Message) => before.length > 0 && !known.has(JSON.stringify(message))
+  const fresh = messages.filter(isNew).length
+  const list = useRef<HTMLOListElement>(null)
   const gone = before.filter((message) => !now.has(JSON.stringify(message))).length
   return (
     <div class="chat">
@@ -51,12 +56,27 @@ export function RequestChat({ request: { system, tools, messages }, before }: Re
           {countText(gone, 'message')} of the turn before {gone === 1 ? 'is' : 'are'} cut, summarized or changed here.
         </p>
       )}
-      <ol class="messages">
+      <p>
+        {countText(messages.length, 'message')}
+        {fresh > 0 && (
+          <>
+            {' · '}
+            <button
+              type="button"
+              class="link"
+              onClick={() => list.current?.querySelector('.badge')?.scrollIntoView({ block: 'center' })}
+            >
+              {fresh.toLocaleString('en')} new since the turn before
+            </button>
+          </>
+        )}
+      </p>
+      <ol class="messages" ref={list}>
         {messages.map((message, i) => (
           <li key={i} class={`message ${message.role}`}>
             <p class="quiet">
               <Speaker message={message} />
-              {before.length > 0 && !known.has(JSON.stringify(message)) && <span class="badge">new</span>}
+              {isNew(message) && <span class="badge">new</span>}
             </p>
             <Content message={message} />
           </li>
@@ -97,9 +117,15 @@ function Answer({ block }: { block: AnswerBlock }) {
   const { type, text, name, input } = block
   if (type === 'text' && typeof text === 'string') return <Markdown text={text} />
   if (type !== 'tool_use') return <JsonView name={shown(type)} value={block} open={false} />
+  const tool = plain(name)
+  const subject = subjectText(tool, input)
+  const isWhole = subject === plain(input)
   return (
-    <p class="mono">
-      → <bdi>{shown(`${plain(name)} ${plain(input)}`)}</bdi>
-    </p>
+    <>
+      <p class="mono">
+        → <bdi>{shown(`${tool} ${subject}`)}</bdi>
+      </p>
+      {!isWhole && <JsonView name="input" value={input} open={false} />}
+    </>
   )
 }

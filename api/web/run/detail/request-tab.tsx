@@ -30,7 +30,7 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
   })
   return (
     <>
-      <h2>What the model got in turn {turn}</h2>
+      <h2>What the model saw in turn {turn}</h2>
       <label>
         <input type="checkbox" checked={isRaw} onChange={() => setRaw(!isRaw)} /> as sent (JSON)
       </label>
@@ -42,8 +42,8 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
                 <h3>
                   Attempt {request.attempt}: <bdi>{shown(request.model)}</bdi> of <bdi>{shown(request.provider)}</bdi>
                 </h3>
-                <p class="quiet">
-                  Its inputs have the recorded hash <code>{request.checked.inputs.slice(0, 16)}…</code>
+                <p class="quiet" title={request.checked.inputs}>
+                  ✓ Its inputs have the recorded hash.
                 </p>
                 {isRaw ? <JsonView value={request.body} /> : <RequestChat request={request} before={before} />}
               </div>

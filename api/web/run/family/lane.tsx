@@ -22,7 +22,7 @@ interface LaneProps {
 
 /** An agent on the common time axis. */
 export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LaneProps) {
-  const { agentId, depth, createdAt, completedAt } = node
+  const { agentId, depth, task, createdAt, completedAt } = node
   const agent = depth === 0 ? null : agentId
   const name = shown(agentName(node))
   const drawn = useMemo(() => drawnLinks(links, view, LINK_PARTS), [links, view])
@@ -75,9 +75,16 @@ export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LanePr
         class="plain lane-name"
         style={{ paddingLeft: `${6 + 10 * Math.max(0, depth)}px` }}
         aria-current={chosen || undefined}
+        title={task === null ? name : `${name}: ${shown(task)}`}
         onClick={() => jump({ agent, at: null })}
       >
         <bdi>{name}</bdi>
+        {depth > 0 && task !== null && (
+          <span class="quiet">
+            {' '}
+            <bdi>{shown(task)}</bdi>
+          </span>
+        )}
       </button>
       {track}
     </div>

@@ -19,10 +19,8 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   const { agentId, depth, task, backend, ungoverned, waiting, own, total } = node
   const asks =
     then === null && waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
-  const cost =
-    own.nanoDollars === total.nanoDollars
-      ? money(total.nanoDollars)
-      : `${money(total.nanoDollars)}, own ${money(own.nanoDollars)}`
+  const isSum = chosen && own.nanoDollars !== total.nanoDollars
+  const cost = `${money(total.nanoDollars)}${isSum ? `, own ${money(own.nanoDollars)}` : ''}`
   return (
     <button
       type="button"
@@ -31,18 +29,18 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
       aria-current={chosen || undefined}
       onClick={() => jump({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
     >
-      <span>
-        <bdi>{shown(agentName(node))}</bdi> {asks && <span class="badge">asks</span>}{' '}
+      <span class="agent-name">
+        <bdi class="type">{shown(agentName(node))}</bdi> {asks && <span class="badge">asks</span>}{' '}
         {ungoverned && <span class="badge">ungoverned</span>}
         {ungoverned && backend !== OTLP && own.toolCalls > 0 && (
           <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>
+        )}{' '}
+        {depth > 0 && task !== null && (
+          <span class="agent-task">
+            <bdi>{shown(task)}</bdi>
+          </span>
         )}
       </span>
-      {depth > 0 && task !== null && (
-        <span class="agent-task">
-          <bdi>{shown(task)}</bdi>
-        </span>
-      )}
       <span class="quiet">{then === null ? `${agentStatus(node)} · ${cost}${timeOf(node)}` : standing(then)}</span>
       {then === null && <BudgetBars budget={node.budget} words={chosen} />}
     </button>

@@ -26,7 +26,11 @@ export function BudgetBars({ budget, words }: BudgetBarsProps) {
         return (
           <Fragment key={kind}>
             <span class="budget" role="img" aria-label={text} title={text}>
-              <span class={spent > 0.9 * given ? 'spent near' : 'spent'} style={{ width: share(spent) }} />
+              {/* An agent that has used up its agents can still work. */}
+              <span
+                class={kind !== 'agents' && spent > 0.9 * given ? 'spent near' : 'spent'}
+                style={{ width: share(spent) }}
+              />
               <span class="reserved" style={{ width: share(reserved) }} />
             </span>
             {words && <span class="quiet">{text}</span>}
