@@ -180,8 +180,8 @@ order by e.id desc`,
     'failed_commands',
     'Commands that failed, with exit code and output',
     [RUN, FROM, TO],
-    `select t.ended_at as at, t.run_id, t.id as tool_call_id, ${member(d, 's.payload', 'arguments.command')} as command, t.exit_code, t.code,
-  coalesce(${member(d, 'e.payload', 'result')}, t.message) as output, e.stream || '@' || e.revision as event
+    `select t.ended_at as at, ${member(d, 's.payload', 'arguments.command')} as command, t.exit_code,
+  coalesce(${member(d, 'e.payload', 'result')}, t.message) as output, t.code, t.run_id, t.id as tool_call_id, e.stream || '@' || e.revision as event
 from tool_calls t
 join events s on s.stream = ${streamOf('t.agent_id')} and s.revision = t.started_revision
 left join events e on e.stream = ${streamOf('t.agent_id')} and e.revision = t.ended_revision

@@ -215,7 +215,9 @@ export const TASKS: readonly Task[] = [
       await hand.run(story.runs.family)
       await inView(page.getByText('20 agents'))
       await hand.click(page.getByRole('tab', { name: 'All agents' }))
-      await inView(page.locator('.lane-bar.bar-tool').first())
+      await page.locator('.lane-bar.bar-tool').first().waitFor()
+      await inView(page.locator('.lane').first())
+      await inView(page.locator('.lane', { hasText: 'Lead the review of pricing' }))
     },
   },
   {
