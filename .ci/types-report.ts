@@ -1,5 +1,5 @@
-// The public types: the exports of each entry point of the package, and the project's types in their declarations. `npm run
-// types:report` writes the report.
+// The public types: the exports of each entry point of the package, and the members and parameters of each. `npm run
+// types:report` writes the report, and with `--check` compares it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -9,9 +9,10 @@ import { API, type Checker, type Symbol as Name, type Project, SymbolFlags } fro
 const ROOT = resolve(import.meta.dirname, '..')
 export const REPORT = join(ROOT, 'api/library/public-types.txt')
 
-const WHOLE = 1 /* NoTruncation */ | 1024 /* MultilineObjectLiterals */
-const EXPANDED = WHOLE | 8388608 /* InTypeAlias */
-const PRIVATE = /^(#|__#|_#)/
+/** The right side of an alias, and not its name again. Long types are truncated, as in the messages of the compiler. */
+const OF_ALIAS = 8388608 /* InTypeAlias */
+/** Members with symbols as names have a number in them that changes. */
+const PRIVATE = /^(#|_#|__)/
 
 interface Declared {
   readonly name: string
@@ -20,8 +21,7 @@ interface Declared {
 }
 
 /** Reports on the modules by their names as entries. `files`: paths from `root`. */
-export function typesReport(tsconfig: string, entries: Readonly<Record<string, string>>): string {
-  const root = resolve(tsconfig, '..')
+export function typesReport(tsconfig: string, root: string, entries: Readonly<Record<string, string>>): string {
   const api = new API()
   try {
     const [project] = api.updateSnapshot({ openProjects: [tsconfig] }).getProjects()
@@ -37,8 +37,6 @@ class Report {
   readonly #checker: Checker
   readonly #root: string
   readonly #declared = new Map<number, Declared>()
-  /** Symbols of ours by name. */
-  readonly #known = new Map<string, Map<number, Name>>()
 
   constructor(project: Project, root: string) {
     this.#project = project
@@ -47,7 +45,6 @@ class Report {
   }
 
   of(entries: Readonly<Record<string, string>>): string {
-    this.#collect()
     const lists = Object.entries(entries).map(([entry, file]) => {
       const names = this.#exports(join(this.#root, file)).filter(({ name }) => name !== 'z')
       for (const name of names) this.#add(this.#meant(name))
@@ -61,25 +58,6 @@ class Report {
     return `${lists.join('\n')}\n# declarations\n\n${all.map(({ file, text }) => `// ${file}\n${text}\n`).join('\n')}`
   }
 
-  /** Indexes the types of the project, which declarations name without their files. */
-  #collect(): void {
-    for (const file of this.#project.program.getSourceFileNames()) {
-      if (file.includes('/node_modules/') || !file.startsWith(this.#root) || this.#isTest(file)) continue
-      for (const name of this.#exports(file)) {
-        const meant = this.#meant(name)
-        if (
-          (meant.flags & (SymbolFlags.Interface | SymbolFlags.Class | SymbolFlags.TypeAlias | SymbolFlags.Enum)) ===
-          0
-        )
-          continue
-        const same = this.#known.get(meant.name) ?? new Map<number, Name>()
-        this.#known.set(meant.name, same.set(meant.id, meant))
-      }
-    }
-  }
-
-  #isTest = (file: string): boolean => /^(test|\.ci)\//.test(relative(this.#root, file))
-
   #exports(file: string): readonly Name[] {
     const source = this.#project.program.getSourceFile(file)
     const module = source && this.#checker.getSymbolAtLocation(source)
@@ -88,7 +66,7 @@ class Report {
 
   #meant = (name: Name): Name => (name.flags & SymbolFlags.Alias ? this.#checker.getAliasedSymbol(name) : name)
 
-  /** Adds a declaration, and those that its text names. */
+  /** Adds the declaration of a name of ours. */
   #add(name: Name): void {
     const [handle] = name.declarations
     if (this.#declared.has(name.id) || handle === undefined || handle.path.includes('/node_modules/')) return
@@ -96,8 +74,6 @@ class Report {
     this.#declared.set(name.id, { ...place, text: '' })
     const text = this.#text(name)
     this.#declared.set(name.id, { ...place, text })
-    for (const [word] of text.matchAll(/\b[A-Z]\w*/g))
-      for (const [, other] of this.#known.get(word) ?? []) this.#add(other)
   }
 
   #text(name: Name): string {
@@ -105,7 +81,7 @@ class Report {
     const parts: string[] = []
     if (flags & SymbolFlags.TypeAlias)
       parts.push(
-        `type ${name.name} = ${this.#checker.typeToString(this.#checker.getDeclaredTypeOfSymbol(name), undefined, EXPANDED)}`,
+        `type ${name.name} = ${this.#checker.typeToString(this.#checker.getDeclaredTypeOfSymbol(name), undefined, OF_ALIAS)}`,
       )
     if (flags & (SymbolFlags.Interface | SymbolFlags.Class)) parts.push(this.#members(name))
     const type = flags & SymbolFlags.Value ? this.#checker.getTypeOfSymbol(name) : undefined
@@ -122,14 +98,14 @@ class Report {
       const constructors = this.#checker.getSignaturesOfType(type, 1)
       return constructors.map((one) => `(${this.#parameters(one)})`).join(' & ')
     }
-    const text = this.#checker.typeToString(type, undefined, WHOLE)
+    const text = this.#checker.typeToString(type)
     return /^Zod\w+</.test(text) ? text.slice(0, text.indexOf('<')) : text
   }
 
   #parameters(signature: ReturnType<Checker['getSignaturesOfType']>[number]): string {
     return signature
       .getParameters()
-      .map((one) => `${one.name}: ${this.#checker.typeToString(this.#checker.getTypeOfSymbol(one)!, undefined, WHOLE)}`)
+      .map((one) => `${one.name}: ${this.#checker.typeToString(this.#checker.getTypeOfSymbol(one)!)}`)
       .join(', ')
   }
 
@@ -139,7 +115,7 @@ class Report {
       if (PRIVATE.test(member.name)) return []
       const of = this.#checker.getTypeOfSymbol(member)
       const optional = member.flags & SymbolFlags.Optional ? '?' : ''
-      const text = of === undefined ? '?' : this.#checker.typeToString(of, undefined, WHOLE)
+      const text = of === undefined ? '?' : this.#checker.typeToString(of)
       return [`  ${member.name}${optional}: ${text.replaceAll('\n', '\n  ')}`]
     })
     const calls = this.#checker.getSignaturesOfType(type, 0).map((one) => `  (${this.#parameters(one)})`)
@@ -155,7 +131,16 @@ export function ownReport(): string {
     exports: Record<string, string>
   }
   const entries = Object.fromEntries(Object.entries(exports).filter(([, file]) => file.endsWith('.ts')))
-  return typesReport(join(ROOT, 'tsconfig.json'), entries)
+  return typesReport(join(import.meta.dirname, 'tsconfig.types.json'), ROOT, entries)
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(REPORT, ownReport())
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const report = ownReport()
+  if (!process.argv.includes('--check')) writeFileSync(REPORT, report)
+  else if (readFileSync(REPORT, 'utf8') !== report) {
+    process.stderr.write(
+      `${relative(ROOT, REPORT)} does not show the present types; run "npm run types:report", read the difference, and commit it\n`,
+    )
+    process.exitCode = 1
+  }
+}
