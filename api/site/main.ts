@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../version.ts'
 import { madePages } from './reference.ts'
@@ -32,7 +32,10 @@ export async function writeSite(target: string): Promise<void> {
     mkdirSync(dirname(join(target, path)), { recursive: true })
     writeFileSync(join(target, path), text)
   }
-  for (const path of site.files) cpSync(join(docs, path), join(target, path), { recursive: true })
+  for (const [path, page] of site.files) {
+    if (!existsSync(join(docs, path))) throw new Error(`${page}.md: there is no ${path}; correct the link`)
+    cpSync(join(docs, path), join(target, path), { recursive: true })
+  }
   cpSync(join(here, 'assets'), target, { recursive: true })
 }
 

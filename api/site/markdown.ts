@@ -50,8 +50,8 @@ function textOf(token: Tokens.Generic): string {
   return token.tokens ? plain(token.tokens) : (token.text ?? '')
 }
 
-/** Renders a page. `href` gives the address of a link or picture as the site has it. */
-export function rendered(text: string, href: (address: string) => string): RenderedPage {
+/** Renders a page. `href` gives the address of a link or picture as the site has it; null: it remains as text. */
+export function rendered(text: string, href: (address: string) => string | null): RenderedPage {
   const headings: Heading[] = []
   const taken = new Map<string, number>()
   const marked = new Marked({
@@ -66,10 +66,13 @@ export function rendered(text: string, href: (address: string) => string): Rende
         return `<h${depth} id="${own}">${this.parser.parseInline(tokens)}<a class="here" href="#${own}" aria-label="Link to this heading">#</a></h${depth}>\n`
       },
       link({ href: address, tokens }) {
-        return `<a href="${escaped(href(address))}">${this.parser.parseInline(tokens)}</a>`
+        const words = this.parser.parseInline(tokens)
+        const to = href(address)
+        return to === null ? words : `<a href="${escaped(to)}">${words}</a>`
       },
       image({ href: address, text }) {
-        return `<img src="${escaped(href(address))}" alt="${escaped(text)}">`
+        const from = href(address)
+        return from === null ? escaped(text) : `<img src="${escaped(from)}" alt="${escaped(text)}">`
       },
       html: ({ text }) => (ANCHOR.test(text.trim()) ? text : escaped(text)),
       code({ text, lang = '' }) {

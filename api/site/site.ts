@@ -31,19 +31,21 @@ const addressOf = (path: string): string => path.replace(/(^|\/)README$/, '$1ind
 const between = (from: string, to: string): string => posix.relative(posix.dirname(from), to)
 
 /**
- * The address of a link in the site. Links to Markdown files become links to pages; `files` are copied beside them. Other
- * places of the repository are outside of the site, where the link has no address: the text remains.
+ * The address of a link in the site. Links to Markdown files become links to pages; `files` are copied beside them. Null: a
+ * place of the repository outside of the documents, whose link remains as text.
  */
-function hrefIn(page: SitePage, pages: ReadonlySet<string>, files: Set<string>) {
-  return (address: string): string => {
+function hrefIn(page: SitePage, pages: ReadonlySet<string>, files: Map<string, string>) {
+  return (address: string): string | null => {
     if (/^([a-z]+:|#)/.test(address)) return address
     const [path = '', anchor] = address.split('#')
     const target = posix.join(posix.dirname(page.path), path)
-    const to = addressOf(target.replace(/\.md$/, ''))
+    if (target.startsWith('..')) return null
     const end = anchor === undefined ? '' : `#${anchor}`
-    if (path.endsWith('.md') && pages.has(to)) return `${between(page.path, to)}.html${end}`
-    if (target.startsWith('..')) throw new Error(`${page.path}: the link ${address} leads out of the site`)
-    files.add(target)
+    if (!path.endsWith('.md')) files.set(target, page.path)
+    else if (pages.has(addressOf(target.slice(0, -3))))
+      return `${between(page.path, addressOf(target.slice(0, -3)))}.html${end}`
+    else
+      throw new Error(`${page.path}: ${address} is no page of the site; correct the link, or add the page to CONTENTS`)
     return between(page.path, target)
   }
 }
@@ -107,8 +109,8 @@ ${outline(content)}
 export interface Site {
   /** The pages and the search index, by path. */
   readonly made: ReadonlyMap<string, string>
-  /** Files below `api/docs` that pages link to or show. */
-  readonly files: ReadonlySet<string>
+  /** Files below `api/docs` that pages link to or show, each with one of these pages. */
+  readonly files: ReadonlyMap<string, string>
 }
 
 /**
@@ -118,7 +120,7 @@ export interface Site {
 export function makeSite(parts: readonly MadePart[], version: string): Site {
   const pages = parts.flatMap((part) => part.pages)
   const known = new Set(pages.map(({ path }) => path))
-  const files = new Set<string>()
+  const files = new Map<string, string>()
   const contents = new Map(pages.map((page) => [page.path, rendered(page.text, hrefIn(page, known, files))]))
   const anchors = new Map(
     [...contents].map(([path, { html }]) => [path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),

@@ -10,15 +10,16 @@ const BUILT_DOCS = new URL('../../site/dist/', import.meta.url)
 /** Where the documents are. */
 const DOCS = '/docs/'
 
+const TEXT = 'text/plain; charset=utf-8'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
-  '.md': 'text/plain; charset=utf-8',
-  '.py': 'text/plain; charset=utf-8',
-  '.sql': 'text/plain; charset=utf-8',
+  '.py': TEXT,
+  '.service': TEXT,
+  '.sql': TEXT,
 }
 
 interface PageFile {

@@ -26,7 +26,10 @@ const loadIndex = () =>
 let loading = null
 /** The search index, loaded at the first use. */
 const index = async () => {
-  loading ??= loadIndex()
+  loading ??= loadIndex().catch((error) => {
+    loading = null
+    throw error
+  })
   await loading
   return globalThis.searchIndex
 }

@@ -44,8 +44,14 @@ test('every file that a page names exists, and none is of another host', () => {
 
 test('a link to a page or a heading that does not exist is refused with its place', () => {
   expect(() => site('# A\n\n[b](#b)')).toThrow('a: a has no heading #b; correct the link')
-  expect(() => site('# A\n\n[b](../b.md)')).toThrow('a: the link ../b.md leads out of the site')
-  expect([...site('# A\n\n[b](b.png)').files]).toEqual(['b.png'])
+  expect(() => site('# A\n\n[b](b.md)')).toThrow('a: b.md is no page of the site')
+  expect([...site('# A\n\n[b](b.png)').files]).toEqual([['b.png', 'a']])
+})
+
+test('a link to the repository outside of the documents remains as text', () => {
+  expect(site('# A\n\nsee [the `log`](../../CHANGELOG.md)').made.get('a.html')).toContain(
+    '<p>see the <code>log</code></p>',
+  )
 })
 
 test('HTML in a page is shown as text, except an anchor', () => {
@@ -84,4 +90,9 @@ test('serve shows the documents without a token, and says how to build them', as
     "default-src 'none'",
   )
   expect((await app.request('/docs/nowhere.html')).status).toBe(404)
+  const served = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+  for (const { parentPath, name } of served) {
+    const path = join(parentPath, name).slice(folder.length)
+    expect([path, (await app.request(`/docs${path}`)).status]).toEqual([path, 200])
+  }
 })
