@@ -37,6 +37,7 @@ export async function writeSite(target: string): Promise<void> {
     cpSync(join(docs, path), join(target, path), { recursive: true })
   }
   cpSync(join(here, 'assets'), target, { recursive: true })
+  cpSync(join(here, '../web/public/icon.svg'), join(target, 'icon.svg'))
 }
 
 if (process.argv[1] === import.meta.filename) await writeSite(resolve(process.argv[2] ?? join(here, 'dist')))

@@ -142,7 +142,10 @@ function commandText(help: ReturnType<Command['createHelp']>, command: Command, 
     `${command.description()}.`,
     rows(['Argument or option', 'Meaning'], entries),
   ]
-  const below = help.visibleCommands(command).map((one) => commandText(help, one, `${path} ${one.name()}`))
+  const below = help
+    .visibleCommands(command)
+    .filter((one) => one.name() !== 'help')
+    .map((one) => commandText(help, one, `${path} ${one.name()}`))
   return [...own, ...below].filter((one) => one !== '').join('\n\n')
 }
 

@@ -83,6 +83,7 @@ function wholePage(parts: readonly MadePart[], page: SitePage, version: string, 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(page.title === 'keepup' ? 'keepup' : `${page.title} · keepup`)}</title>
+<link rel="icon" href="${root}/icon.svg">
 <link rel="stylesheet" href="${root}/site.css">
 <script defer src="${root}/site.js"></script>
 </head>
