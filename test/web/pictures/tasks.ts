@@ -40,9 +40,12 @@ export class Hand {
     await field.fill(text)
   }
 
-  /** Chooses a run in the list. */
-  run(runId: string): Promise<void> {
-    return this.click(this.page.locator(`a.run-row[href="/runs/${runId}"]`))
+  /** Chooses a run in the list, which shows its older half after a scroll. */
+  async run(runId: string): Promise<void> {
+    const row = this.page.locator(`a.run-row[href="/runs/${runId}"]`)
+    const list = this.page.getByRole('region', { name: 'Runs' })
+    if ((await row.count()) === 0) await list.evaluate((one) => one.scrollTo(0, one.scrollHeight))
+    await this.click(row)
   }
 
   /** Chooses a screen that is in sight. */
