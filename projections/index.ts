@@ -1,5 +1,6 @@
 export {
   type Aged,
+  type AgedKind,
   type AgedPlace,
   agedSubjects,
   type Participation,

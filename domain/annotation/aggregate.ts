@@ -30,12 +30,13 @@ export const annotation = defineKind({
 /** Emits one event, or none if the run has or lacks the tag already. Throws AnnotationError if the command is refused. */
 function decide(state: AnnotationState | null, command: AnnotationCommand, emit: Emit<typeof annotationBodies>): void {
   const tags = [...(state?.tags ?? [])]
-  const notes = state?.notes ?? new Set()
+  const notes: AnnotationState['notes'] = state?.notes ?? new Map()
   switch (command.kind) {
     case 'add_tag': {
       const { tag } = command
       if (tags.some(([_, has]) => has === tag)) return
-      if (tags.length >= MOST_TAGS)
+      // Nobody can name an erased tag or note to remove it, so neither counts.
+      if (tags.filter(([_, has]) => has !== null).length >= MOST_TAGS)
         throw new AnnotationError('TOO_MANY_TAGS', `the run has ${MOST_TAGS} tags; remove one first`)
       return emit('tag_added', { tag })
     }
@@ -45,7 +46,7 @@ function decide(state: AnnotationState | null, command: AnnotationCommand, emit:
       return
     }
     case 'add_note':
-      if (notes.size >= MOST_NOTES)
+      if ([...notes.values()].filter((hasText) => hasText).length >= MOST_NOTES)
         throw new AnnotationError('TOO_MANY_NOTES', `the run has ${MOST_NOTES} notes; remove one first`)
       return emit('note_added', { text: command.text })
     case 'remove_note': {

@@ -7,7 +7,7 @@ import type { Database } from '../engine/schema/database.ts'
 /** A subject whose texts are old enough to be erased by policy. */
 export interface Aged {
   readonly id: string
-  /** The stream; that of the root agent for a run. */
+  /** The stream; that of the root agent for a run, that of the tags and notes for its annotations. */
   readonly stream: string
   /** The time of the end or the last change. */
   readonly since: string
@@ -49,12 +49,30 @@ const REPORTED = {
   revision: `case when ${IS_REPORTED} then ${last('revision')} end`,
 }
 
-const SOURCES: Readonly<Record<Kept, Source>> = {
-  run: { ...RUN, prefix: 'agent-', where: `t.backend is null and ${ENDED}` },
-  external: {
-    ...{ ...RUN, ...REPORTED, prefix: 'external-' },
-    where: `t.backend is not null and (${IS_REPORTED} or ${ENDED})`,
-  },
+/** What ages together. The tags and notes of a run age apart from its agents: people still write them after its end. */
+export type AgedKind = Kept | 'run annotations' | 'external annotations'
+
+const RUNS: Source = { ...RUN, prefix: 'agent-', where: `t.backend is null and ${ENDED}` }
+const EXTERNAL: Source = {
+  ...{ ...RUN, ...REPORTED, prefix: 'external-' },
+  where: `t.backend is not null and (${IS_REPORTED} or ${ENDED})`,
+}
+
+/** The tags and notes of runs are as old as their last change, or as their run if it is younger. */
+function annotationsOf({ table, id, since, where }: Source): Source {
+  const of = (column: string) => `(select n.${column} from run_annotations n where n.run_id = t.id)`
+  return {
+    ...{ table, id, prefix: 'annotation-', revision: of('revision') },
+    since: `case when ${of('updated_at')} > (${since}) then ${of('updated_at')} else ${since} end`,
+    where: `${of('revision')} is not null and ${where}`,
+  }
+}
+
+const SOURCES: Readonly<Record<AgedKind, Source>> = {
+  run: RUNS,
+  external: EXTERNAL,
+  'run annotations': annotationsOf(RUNS),
+  'external annotations': annotationsOf(EXTERNAL),
   document: { ...CHANGED, table: 'documents', id: 'id', prefix: 'document-' },
   memory: { ...CHANGED, table: 'memories', id: 'id', prefix: 'memory-' },
   store: { ...CHANGED, table: 'context_stores', id: 'store', prefix: 'context-' },
@@ -67,7 +85,7 @@ const SOURCES: Readonly<Record<Kept, Source>> = {
  */
 export async function agedSubjects(
   db: Kysely<Database>,
-  kind: Kept,
+  kind: AgedKind,
   { before, after, by, limit }: { before: string; after: AgedPlace | null; by: string; limit: number },
 ): Promise<readonly Aged[]> {
   const { table, id, prefix, since, where, revision } = SOURCES[kind]

@@ -15,4 +15,11 @@ export const annotationTables = {
     kind: 'annotation',
     owner: 'run_id',
   },
+  /** The last change of the tags and notes of each run, erasures not included. */
+  run_annotations: {
+    columns: { run_id: 'text!', revision: 'integer!', updated_at: 'text!' },
+    key: ['run_id'],
+    kind: 'annotation',
+    owner: 'run_id',
+  },
 } as const satisfies Record<string, TableSpec>

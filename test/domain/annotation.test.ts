@@ -54,6 +54,20 @@ describe('tags and notes', () => {
     expect(() => told([...notes, note('x')])).toThrow(expect.objectContaining({ code: 'TOO_MANY_NOTES' }))
   })
 
+  it('with an erased text do not count toward the most', () => {
+    const tags = Array.from({ length: MOST_TAGS }, (_, n) => tag(`t${n}`))
+    const notes = Array.from({ length: MOST_NOTES }, () => note('x'))
+    const { whole } = told([...tags, ...notes])
+    let folded: AnnotationState | null = null
+    for (const event of whole) {
+      const body = annotation.erasing.residue(event.type, event.body, '')
+      folded = evolveAnnotation(folded, { ...event, body } as AnnotationEvent)
+    }
+    const place = { ...PLACE, revision: whole.length - 1 }
+    for (const command of [tag('t0'), note('x')])
+      expect(annotation.decide(folded, place, command, CONTEXT).drafts).toHaveLength(1)
+  })
+
   it('have the same digest when their texts are erased', () => {
     const { whole, state } = told([tag('a'), note('personal'), tag('b'), untag('a')])
     let folded: AnnotationState | null = null

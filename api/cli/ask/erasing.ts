@@ -37,7 +37,7 @@ function noteFacts(ctx: Context, { facts = [] }: z.output<typeof Erased>): void 
 }
 
 /** The bodies that the erasure would empty, as lines. */
-function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): string[] {
+function doomedLines({ agentId: first, bodies = [], annotations = 0 }: z.output<typeof Erased>): string[] {
   const sum = bodies.reduce((all, { size }) => all + size, 0)
   return [
     `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${first}, ${bytes(sum)}:`,
@@ -45,6 +45,7 @@ function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): 
       .slice(0, SHOWN)
       .map((b) => `  ${b.agentId === first ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`),
     ...(bodies.length > SHOWN ? [`  … and ${bodies.length - SHOWN} more`] : []),
+    ...(annotations > 0 ? [`and ${counted(annotations, 'text')} of the run's tags and notes`] : []),
   ]
 }
 
@@ -61,7 +62,7 @@ export async function askToErase(ctx: Context, { runId, json, dryRun, yes }: Era
     )
   const found = await ask({}, true)
   const doomed = doomedLines(found)
-  const nothing = found.bodies?.length === 0
+  const nothing = found.bodies?.length === 0 && (found.annotations ?? 0) === 0
   if (dryRun) {
     ctx.show(found, () => (nothing ? [NOTHING] : ['This would empty', ...doomed]))
     ctx.note(filesStay(ctx.config.data))

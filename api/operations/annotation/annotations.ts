@@ -1,10 +1,13 @@
 import { type AnnotationCommand, annotation } from '../../../domain/annotation/aggregate.ts'
 import { noteUnknown } from '../../../domain/annotation/errors.ts'
 import { annotationStream } from '../../../domain/annotation/limits.ts'
-import type { ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
+import type { Actor } from '../../../domain/log/envelope.ts'
+import type { Asker, ErasableBody, ErasureReason } from '../../../domain/stream/runtime/erasure/types.ts'
 import { notesOf } from '../../../projections/index.ts'
 import type { OperationCaller } from '../operation.ts'
 import { untilShown } from '../runs/idempotency.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf } from '../runs/request-options.ts'
 import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import { askerOf, recordIn } from '../streams/record.ts'
@@ -33,14 +36,19 @@ export async function removeNote(
 ) {
   const command = { kind: 'remove_note', note } as const
   if (!erase) return annotate(s, runId, command, caller, by)
+  mustWrite(s)
   await mustBeRun(s, runId)
   const stream = annotationStream(runId)
   const which = { revision: note }
   await mustBeNote(s, stream, note)
   // A held note is not removed either, because its text could not be erased afterwards.
-  await s.streams.erasable(stream, which)
+  await s.streams.erasable(stream, which, actorOf('user', by, caller.options))
+  // The key stands for the erasure too, so a removal with the same key is another request.
+  const asked = { stream, command, erase, code: code ?? null, reason: reason ?? null }
+  const remover = await askerOf(s, caller, by, asked)
   const state = await s.streams.state(annotation, runId)
-  if (state?.notes.has(note)) await annotate(s, runId, command, caller, by)
+  if (state?.notes.has(note))
+    await s.streams.submit(annotation, runId, command, remover, caller.options.expectedRevision)
   const asker = await askerOf(s, { ...caller, options: withoutKey(caller) }, by, null)
   const done = await s.streams.erase(stream, which, { code, reason: reason ?? 'the note was removed' }, asker)
   await untilShown(s)
@@ -57,15 +65,23 @@ async function mustBeNote({ log }: Pick<Services, 'log'>, stream: string, note: 
 /** The removal has the key of the request. */
 const withoutKey = ({ options: { key: _, ...options } }: OperationCaller) => options
 
-/** Erases all tags and notes of a run. Does nothing if the run has had none. */
-export async function eraseAnnotations(
+/**
+ * The texts of tags and notes that {@link eraseAnnotations} would erase. Rejects as the erasure by `by` does. Null: the
+ * run has had neither tags nor notes.
+ */
+export async function erasableAnnotations(
   s: Services,
   runId: string,
-  why: ErasureReason,
-  asker: Parameters<Services['streams']['erase']>[3],
-): Promise<void> {
+  by: Actor,
+): Promise<readonly ErasableBody[] | null> {
   const stream = annotationStream(runId)
-  if ((await s.log.head(stream)) !== null) await s.streams.erase(stream, { all: true }, why, asker)
+  if ((await s.log.head(stream)) === null) return null
+  return (await s.streams.erasable(stream, { all: true }, by)).bodies
+}
+
+/** Erases all tags and notes of a run that has had some. */
+export async function eraseAnnotations(s: Services, runId: string, why: ErasureReason, asker: Asker): Promise<void> {
+  await s.streams.erase(annotationStream(runId), { all: true }, why, asker)
 }
 
 /** The notes of a run, oldest first. The tables must be caught up. */

@@ -40,6 +40,9 @@ export const RemoveNote = z
     reason: z.string().trim().min(1).max(1000).optional(),
     by: By.optional(),
   })
+  .refine(({ erase, code, reason }) => erase || (code === undefined && reason === undefined), {
+    error: '"code" and "reason" say why a text is erased; give them only with "erase": true',
+  })
   .meta({ id: 'RemoveNote' })
 export type RemoveNote = z.output<typeof RemoveNote>
 

@@ -8,7 +8,8 @@ const Days = z.int().min(0).max(MAX_DAYS).nullable().meta({
   description: 'Days after the end of a run, or after the last change of the others; null: never by policy',
 })
 const Subject = z.enum(KEPT).meta({
-  description: 'run: with all its agents; external: a run of another agent; document: the requests to it',
+  description:
+    'run: with all its agents, and its tags and notes; external: a run of another agent; document: the requests to it',
 })
 
 export const SetRetention = z.strictObject({ of: Subject, days: Days, by: By.optional() }).meta({ id: 'SetRetention' })

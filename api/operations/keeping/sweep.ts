@@ -1,13 +1,12 @@
 import { erasedBefore, KEPT, type Kept, type Retention } from '../../../domain/access/keeping.ts'
-import { annotationStream } from '../../../domain/annotation/limits.ts'
 import { aggregateOf } from '../../../domain/kinds.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { eraseImpossible } from '../../../domain/log/erased.ts'
 import { hex } from '../../../domain/log/ids.ts'
-import { idOf } from '../../../domain/log/owner.ts'
+import { idOf, kindOf } from '../../../domain/log/owner.ts'
 import type { ErasableBody } from '../../../domain/stream/runtime/erasure/types.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
-import { type Aged, type AgedPlace, agedSubjects } from '../../../projections/index.ts'
+import { type Aged, type AgedKind, type AgedPlace, agedSubjects } from '../../../projections/index.ts'
 import { asProblem } from '../problem.ts'
 import { agentsOf } from '../runs/agents-of.ts'
 import { eraseRun } from '../runs/erase-run.ts'
@@ -81,6 +80,11 @@ export async function sweepRetention(
 }
 
 async function* aged(s: Services, of: Kept, before: string): AsyncGenerator<Aged> {
+  yield* agedOf(s, of, before)
+  if (of === 'run' || of === 'external') yield* agedOf(s, `${of} annotations`, before)
+}
+
+async function* agedOf(s: Services, of: AgedKind, before: string): AsyncGenerator<Aged> {
   const by = `${RETENTION.kind}:${RETENTION.id}`
   let after: AgedPlace | null = null
   for (let page: readonly Aged[] | null = null; page === null || page.length === PAGE; after = page.at(-1) ?? null) {
@@ -90,20 +94,24 @@ async function* aged(s: Services, of: Kept, before: string): AsyncGenerator<Aged
   }
 }
 
+const isRun = (of: Kept) => of === 'run' || of === 'external'
+/** Whether the subject is the agents of a run, not the run's tags and notes or another stream. */
+const isAgents = (of: Kept, stream: string) => isRun(of) && kindOf(stream) !== 'annotation'
+
 /** The bodies to erase. Rejects if a hold, an unfinished agent or the separation of duties forbids it. */
 async function partsOf(s: Services, of: Kept, { id, stream, revision }: Aged, { by }: Retention): Promise<Part[]> {
-  const isRun = of === 'run' || of === 'external'
   const parts: Part[] = []
-  for (const agentId of isRun ? await agentsOf(s, id) : []) {
+  for (const agentId of isAgents(of, stream) ? await agentsOf(s, id) : []) {
     const { bodies } = await s.runtime.erasable(agentId, upTo(revision))
     parts.push({ stream: (await streamOfAgent(s.log, agentId))!, bodies })
   }
-  const notes = annotationStream(id)
-  if (isRun && (await s.log.head(notes)) !== null)
-    parts.push({ stream: notes, bodies: await textsUpTo(s, notes, Number.MAX_SAFE_INTEGER - 1) })
-  if (!isRun) parts.push({ stream, bodies: await textsUpTo(s, stream, revision!) })
+  if (!isAgents(of, stream)) parts.push({ stream, bodies: await textsUpTo(s, stream, revision!) })
   for (const part of parts) {
-    const doomed = { stream: part.stream, run: isRun ? id : null, revisions: part.bodies.map((body) => body.revision) }
+    const doomed = {
+      stream: part.stream,
+      run: isRun(of) ? id : null,
+      revisions: part.bodies.map((body) => body.revision),
+    }
     const refusal = await s.keeping.refusal(doomed, by)
     if (refusal !== null) throw refusal
   }
@@ -131,8 +139,10 @@ async function eraseSubject(
   { days }: Retention,
 ) {
   const why = { code: 'retention' as const, reason: `older than ${days} days` }
-  if (of === 'run' || of === 'external')
-    return eraseRun(s, id, { what: { ...upTo(revision), ...why }, actor: RETENTION, by: undefined, options: {} })
+  if (isAgents(of, stream)) {
+    const what = { ...upTo(revision), ...why }
+    return eraseRun(s, id, { what, keepAnnotations: true, actor: RETENTION, by: undefined, options: {} })
+  }
   const asker = { by: RETENTION, commandId: `retention:${hex(s.random.bytes(16))}` }
   const only = new Set(parts.flatMap(({ bodies }) => bodies.map(({ revision }) => revision)))
   if (of === 'memory') await s.memories.forget(idOf(stream), why.reason, asker)

@@ -292,6 +292,9 @@ export const Erased = Recorded.extend({
   bodies: z
     .array(z.strictObject({ agentId: z.string(), revision: count, type: z.string(), turn: count, size: count }))
     .optional(),
+  annotations: count.optional().meta({
+    description: 'In a dry run with "all": how many tags and notes of the run would be erased, removed ones included',
+  }),
   facts: z.array(z.string()).optional().meta({
     description:
       'With "all": facts that the run saved, at most 500. They stay; POST /v1/memories/{id}/forget erases one.',

@@ -6,7 +6,9 @@ import { useRights } from '../access/rights.ts'
 import { busy, run } from '../actions/command.ts'
 import { api } from '../client/api.ts'
 import { person } from '../client/session.ts'
+import { Dialog } from '../habits/dialog.tsx'
 import { Ago } from '../parts/ago.tsx'
+import { DialogButtons } from '../parts/dialog-buttons.tsx'
 import { countText } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { useRound } from '../parts/round.ts'
@@ -40,15 +42,20 @@ function Tags({ runId, tags, onChange, canChange }: Props & { readonly canChange
   const change = async (tag: string, how: 'add' | 'remove') => {
     const { tags: route } = api.v1.runs[':id']
     const post = how === 'add' ? route.$post : route.remove.$post
-    const done = how === 'add' ? `The run has the tag “${tag}”.` : `The run no longer has the tag “${tag}”.`
+    const done = (
+      <>
+        The run {how === 'add' ? 'has' : 'no longer has'} the tag “<bdi>{shown(tag)}</bdi>”.
+      </>
+    )
     const json = { tag, by: person() }
-    if (await run(done, () => take(post({ param: { id: runId }, header: asOne(), json })))) onChange()
+    const isDone = await run(done, () => take(post({ param: { id: runId }, header: asOne(), json })))
+    if (isDone) onChange()
+    return isDone
   }
   const add = async (event: Event) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    await change(String(new FormData(form).get('tag')).trim(), 'add')
-    form.reset()
+    if (await change(String(new FormData(form).get('tag')).trim(), 'add')) form.reset()
   }
   return (
     <div class="tags">
@@ -75,6 +82,7 @@ function Tags({ runId, tags, onChange, canChange }: Props & { readonly canChange
           <input
             name="tag"
             class="narrow"
+            dir="auto"
             aria-label="New tag"
             placeholder="tag"
             required
@@ -138,7 +146,7 @@ function Notes({ runId, canChange, canErase }: NotesProps) {
       </Loaded>
       {canChange && (
         <form class="form" onSubmit={add}>
-          <textarea name="text" rows={2} aria-label="New note" required maxLength={NOTE_LENGTH} />
+          <textarea name="text" dir="auto" rows={2} aria-label="New note" required maxLength={NOTE_LENGTH} />
           <button type="submit" disabled={busy.value}>
             Write the note
           </button>
@@ -153,25 +161,61 @@ interface NoteItemProps extends Omit<NotesProps, 'runId'> {
   readonly onRemove: (erase: boolean) => void
 }
 
-const NoteItem = ({ note: { text, by, at }, canChange, canErase, onRemove }: NoteItemProps) => (
-  <li>
-    <span class="quiet">
-      <bdi>{shown(by)}</bdi>, <Ago at={at} /> ago
-    </span>
-    <p>
-      <Foreign text={text} most={NOTE_LENGTH} />
-    </p>
-    {canChange && (
-      <span class="row">
-        <button type="button" class="link" disabled={busy.value} onClick={() => onRemove(false)}>
-          Remove
-        </button>
-        {canErase && (
-          <button type="button" class="link" disabled={busy.value} onClick={() => onRemove(true)}>
-            Remove and erase
-          </button>
-        )}
+/** The most characters of a note in the names of its buttons. */
+const NAME_LENGTH = 40
+
+const NoteItem = ({ note: { note, text, by, claimed, at }, canChange, canErase, onRemove }: NoteItemProps) => {
+  const [isAsked, setAsked] = useState(false)
+  const beginning = shown(text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH)}…` : text)
+  const erase = (event: Event) => {
+    event.preventDefault()
+    setAsked(false)
+    onRemove(true)
+  }
+  return (
+    <li>
+      <span class="quiet">
+        <bdi>{shown(by)}</bdi>
+        {claimed && ', as claimed'}, <Ago at={at} /> ago
       </span>
-    )}
-  </li>
-)
+      <p>
+        <Foreign text={text} most={NOTE_LENGTH} />
+      </p>
+      {canChange && (
+        <span class="row">
+          <button
+            type="button"
+            class="link"
+            disabled={busy.value}
+            aria-label={`Remove the note “${beginning}”`}
+            onClick={() => onRemove(false)}
+          >
+            Remove
+          </button>
+          {canErase && (
+            <button
+              type="button"
+              class="link"
+              disabled={busy.value}
+              aria-label={`Remove and erase the note “${beginning}”`}
+              onClick={() => setAsked(true)}
+            >
+              Remove and erase
+            </button>
+          )}
+        </span>
+      )}
+      {isAsked && (
+        <Dialog title={`Remove and erase the note ${note}?`} onClose={() => setAsked(false)}>
+          <form class="form start" onSubmit={erase}>
+            <p>
+              <bdi>{beginning}</bdi>
+            </p>
+            <p>Nothing brings its text back. The log still proves the rest.</p>
+            <DialogButtons title="Erase it" onClose={() => setAsked(false)} />
+          </form>
+        </Dialog>
+      )}
+    </li>
+  )
+}

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { OVER_NETWORK } from '../../../api/http/network.ts'
 import { sweepRetention } from '../../../api/operations/keeping/sweep.ts'
+import { eraseRun } from '../../../api/operations/runs/erase-run.ts'
 import { bodyOf, eventsIn, openWorld } from '../support/http.ts'
 
 // Tags, notes and the search over HTTP, first with access off, then with access on.
@@ -165,6 +166,69 @@ describe('notes', () => {
     await sweepRetention(later, { dryRun: false, limit: 100 })
     await ask('PUT', '/v1/retention', { of: 'run', days: null })
     expect([await notesOf(run), await isInTables('Carla')]).toEqual([[], false])
+  })
+
+  it('that were added after the retention of their run stay until they are old enough too, also when removed', async () => {
+    const run = await world.driven('finish')
+    await note(run, 'Dora has called')
+    const swept = async (days: number) => {
+      const now = () => Date.now() + days * 86_400_000
+      await world.services.read.caughtUp()
+      const later = { ...world.services, clock: { ...world.services.clock, now } }
+      const { erased } = await sweepRetention(later, { dryRun: false, limit: 100 })
+      return erased.filter(({ id }) => id === run).map(({ bodies }) => bodies)
+    }
+    await ask('PUT', '/v1/retention', { of: 'run', days: 30 })
+    expect(await swept(31)).toHaveLength(2)
+    const { revision } = await note(run, 'Dora has written')
+    expect(await swept(29)).toEqual([])
+    expect((await notesOf(run)).map(({ text }) => text)).toEqual(['Dora has written'])
+    await ask('POST', `/v1/runs/${run}/notes/${revision}/remove`, {})
+    expect(await swept(31)).toEqual([1])
+    expect(await swept(31)).toEqual([])
+    await ask('PUT', '/v1/retention', { of: 'run', days: null })
+    const stored: string[] = []
+    for await (const page of world.services.log.read(`annotation-${run}`))
+      for (const { body } of page) stored.push(Buffer.from(body ?? []).toString('latin1'))
+    expect(stored.join()).not.toContain('Dora')
+  })
+
+  it('refuse the erasure of their run before anything is erased if a hold keeps them, and are listed by a dry run', async () => {
+    const run = await world.driven('finish')
+    await note(run, 'Emma has called')
+    await tag(run, 'emma')
+    const erase = (more = {}) => ask('POST', `/v1/runs/${run}/erase`, { all: true, reason: 'asked for', ...more })
+    const { hold } = await ask<{ hold: string }>('POST', '/v1/holds', { of: `annotation-${run}`, reason: 'a matter' })
+    expect([(await erase()).code, (await erase({ dryRun: true })).code]).toEqual(['HELD', 'HELD'])
+    expect((await eventsIn(world.services, run)).some(({ header }) => header.type === 'erased')).toBe(false)
+    await ask('POST', `/v1/holds/${hold}/lift`, { reason: 'settled' })
+    expect(await erase({ dryRun: true })).toMatchObject({ status: 200, annotations: 2 })
+    const { services } = world
+    const runtime = Object.create(services.runtime) as typeof services.runtime
+    runtime.execute = () => Promise.reject(new Error('crash'))
+    const what = { all: true, reason: 'asked for' } as const
+    await expect(eraseRun({ ...services, runtime }, run, { what, by: 'ann', options: {} })).rejects.toThrow('crash')
+    await services.read.caughtUp()
+    expect([await tagsOf(run), await notesOf(run)]).toEqual([[], []])
+    const again = () =>
+      ask('POST', `/v1/runs/${run}/erase`, { all: true, reason: 'asked for' }, { 'idempotency-key': 'erase-emma' })
+    expect([(await again()).status, (await again()).status]).toEqual([200, 200])
+    expect(await erase({ dryRun: true })).toMatchObject({ status: 200, annotations: 0, bodies: [] })
+  })
+
+  it('refuse a reason without an erasure, and an erasure with the key of a removal', async () => {
+    const run = await world.driven('finish')
+    const { revision } = await note(run, 'Frieda has called')
+    const remove = (body: object, key: string) =>
+      ask('POST', `/v1/runs/${run}/notes/${revision}/remove`, body, { 'idempotency-key': key })
+    expect((await remove({ reason: 'personal' }, 'k1')).status).toBe(400)
+    expect((await remove({ code: 'legal' }, 'k2')).status).toBe(400)
+    expect((await remove({}, 'k3')).status).toBe(200)
+    expect((await remove({ erase: true }, 'k3')).code).toBe('IDEMPOTENCY_KEY_REUSED')
+    const erased = await remove({ erase: true, reason: 'personal' }, 'k4')
+    expect(erased).toMatchObject({ status: 200, recorded: true })
+    expect(await remove({ erase: true, reason: 'personal' }, 'k4')).toMatchObject({ status: 200, recorded: false })
+    expect((await remove({ erase: true, reason: 'other' }, 'k4')).code).toBe('IDEMPOTENCY_KEY_REUSED')
   })
 
   it('contain no value of a secret', async () => {

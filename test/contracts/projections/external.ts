@@ -1,12 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { annotation } from '../../../domain/annotation/aggregate.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
 import { ReportedRuns } from '../../../domain/external/runtime/reported-runs.ts'
 import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import { externalStream, reportedRunId } from '../../../domain/log/ids.ts'
 import { erase } from '../../../domain/stream/runtime/erasure/erase.ts'
+import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { agedSubjects } from '../../../projections/access/queries.ts'
 import { costBy } from '../../../projections/agent/queries/cost.ts'
 import { runFigures } from '../../../projections/agent/queries/metrics.ts'
@@ -378,6 +381,28 @@ export function externalContract(kit: TablesKit): void {
       const aged = (before: string) => agedSubjects(tables.db, 'external', { before, after: null, by: 'x', limit: 9 })
       expect(await aged('2026-01-17T00:00:00.000Z')).toEqual([])
       expect(await aged('2026-01-19T00:00:00.000Z')).toMatchObject([{ id }])
+    })
+
+    it('has tags and notes that are as old as their last change, and no older than its last report', async () => {
+      const { send, open, ports, tables, id } = await traced()
+      await send(otlpSpan(1, null, { startNano: EARLY, endNano: EARLY + 1_000n }))
+      const projector = await open()
+      const aged = (before: string) =>
+        agedSubjects(tables.db, 'external annotations', { before, after: null, by: 'x', limit: 9 })
+      expect(await aged('2026-01-30T00:00:00.000Z')).toEqual([])
+      const tagged = async (tag: string, day: number) => {
+        const clock = standing(Date.UTC(2026, 0, day))
+        const streams = new Streams({ ...ports, clock, hide: async (value) => value }, AGGREGATES)
+        await streams.submit(annotation, id, { kind: 'add_tag', tag }, { by: ANN, commandId: tag })
+        await projector.catchUp()
+      }
+      await tagged('early', 18)
+      expect(await aged('2026-01-18T00:00:00.000Z')).toEqual([])
+      expect(await aged('2026-01-19T00:00:00.000Z')).toMatchObject([{ id, revision: 0 }])
+      await tagged('late', 20)
+      expect(await aged('2026-01-20T00:00:00.000Z')).toEqual([])
+      const since = '2026-01-20T00:00:00.000Z'
+      expect(await aged('2026-01-21T00:00:00.000Z')).toEqual([{ id, stream: `annotation-${id}`, since, revision: 1 }])
     })
   })
 }

@@ -62,7 +62,12 @@ async function removeNote(ctx: Context, run: string, note: string, options: Remo
     return EXIT.interrupted
   }
   const client = await ctx.client('write')
-  const json = { erase, by: ctx.by, ...(code !== undefined && { code }), ...(reason !== undefined && { reason }) }
+  const json = {
+    ...{ erase, by: ctx.by },
+    // The default code belongs to an erasure alone. keepup refuses another code, and a reason, without one.
+    ...(code !== undefined && (erase || code !== 'other') && { code }),
+    ...(reason !== undefined && { reason }),
+  }
   const param = { id, note: String(number) }
   const done = await take(client.v1.runs[':id'].notes[':note'].remove.$post({ param, header: {}, json }))
   ctx.show(done, () => [`note ${number} was removed${erase ? ' and erased' : ''}`])
