@@ -115,7 +115,7 @@ async function* followed(
  * The position of the last event of a run, so that a stream of a run that ended long ago does not read the log to its
  * head. The head of the log if the tables or a stream cannot tell.
  */
-async function lastPosition({ log, read }: Services, runId: string): Promise<number> {
+export async function lastPosition({ log, read }: Pick<Services, 'log' | 'read'>, runId: string): Promise<number> {
   const head = (await log.headCursor()).position
   try {
     if (!(await read.current())) return head

@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { type BaseEvent, buildResumeArray, HttpAgent, type Interrupt, verifyEvents } from '@ag-ui/client'
 import { EventSchemas, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { from, lastValueFrom, toArray } from 'rxjs'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { answerInterrupts, questionsOf } from '../../../api/operations/ag-ui/interrupts.ts'
 import { RunEvents } from '../../../api/operations/ag-ui/run-events.ts'
 import type { AgUiEvent } from '../../../api/operations/ag-ui/schemas.ts'
+import { lastPosition } from '../../../api/operations/ag-ui/stream.ts'
 import type { EventView } from '../../../api/operations/events/schemas.ts'
-import { bodyOf, openWorld, TOKEN } from '../support/http.ts'
+import { bodyOf, eventsIn, openWorld, TOKEN } from '../support/http.ts'
 import { giveSign } from '../support/script.ts'
 
 const world = await openWorld()
@@ -203,6 +204,23 @@ describe('a request of AG-UI', () => {
     await Promise.all([answers, other].map((one) => answerInterrupts(world.services, runId, one, {})))
     const { events } = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${runId}/events?type=${type}`))
     expect(events).toHaveLength(word === 'ask' ? 2 : 1)
+  })
+
+  it('reads the log of an ended run up to its last event, and looks for few of the messages of a long thread', async () => {
+    const first = user('m0', 'finish this')
+    const runId = keepupRun(await eventsOf(await run('long', [first])))
+    await world.driven('finish that')
+    const { log } = world.services
+    const own = (await eventsIn(world.services, runId)).at(-1)!.position
+    expect(await lastPosition(world.services, runId)).toBe(own)
+    expect(own).toBeLessThan((await log.headCursor()).position)
+    const head = vi.spyOn(log, 'head')
+    onTestFinished(() => head.mockRestore())
+    const more = Array.from({ length: 500 }, (_, n) => user(`m${n + 1}`, 'and then'))
+    const next = await eventsOf(await run('long', [first, ...more, user('last', 'finish the rest')]))
+    expect(keepupRun(next)).not.toBe(runId)
+    const sought = head.mock.calls.filter(([stream]) => stream.startsWith('agent-')).length
+    expect(sought).toBeLessThan(300)
   })
 
   it('gives the state of the client to the run, and tells that tools of the client are not offered', async () => {
