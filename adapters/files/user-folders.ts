@@ -8,11 +8,14 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The folder for data of programs. macOS uses the folders of Linux, so scripts name the same place on both. */
 export function dataHome(env: Environment, platform: string = process.platform, home = homedir()): string {
   if (platform === 'win32') return env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local')
-  return env.XDG_DATA_HOME || posix.join(home, '.local', 'share')
+  return absolute(env.XDG_DATA_HOME) ?? posix.join(home, '.local', 'share')
 }
 
 /** The folder for settings and keys of programs. */
 export function configHome(env: Environment, platform: string = process.platform, home = homedir()): string {
   if (platform === 'win32') return env.APPDATA || win32.join(home, 'AppData', 'Roaming')
-  return env.XDG_CONFIG_HOME || posix.join(home, '.config')
+  return absolute(env.XDG_CONFIG_HOME) ?? posix.join(home, '.config')
 }
+
+/** The XDG specification tells programs to ignore relative paths. */
+const absolute = (path = ''): string | undefined => (posix.isAbsolute(path) ? path : undefined)

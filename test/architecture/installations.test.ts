@@ -50,8 +50,10 @@ describe('the Containerfile', () => {
   })
 
   it('copies nothing that git ignores or that a build makes', () => {
-    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
-    expect(ignored).toEqual(expect.arrayContaining(['.git', 'dist', 'node_modules']))
+    const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').filter(Boolean)
+    // A pattern of git holds in every folder, one of Docker from the root of the context alone.
+    const ofGit = linesOf('.gitignore').map((line) => `**/${line.replace(/\/$/, '')}`)
+    expect(linesOf('.dockerignore')).toEqual(expect.arrayContaining(['.git', ...ofGit]))
   })
 
   it('is the image of the compose file, in the version of the package', () => {
@@ -96,6 +98,7 @@ describe('the unit of systemd', () => {
     // Each of these covers a part of /proc, and then no namespace may mount a /proc of its own; or forbids namespaces.
     for (const name of [
       'RestrictNamespaces',
+      'ProtectHostname',
       'ProtectKernelTunables',
       'ProtectKernelLogs',
       'ProtectProc',

@@ -74,8 +74,9 @@ export function kitOf({ io, likeIt, runCli }: Given, done: (code: number) => voi
 }
 
 /**
- * Keeps the former name of an option for one minor version: the help does not show it, and a note on stderr reports its use. `use`: the
- * present option of the command. Throws a UsageError for a command line with both.
+ * Keeps the former name of an option for one minor version after the one that deprecates it: the help does not show it,
+ * and a note on stderr reports its use. `use`: the present option of the command. Throws a UsageError for a command line
+ * with both.
  */
 export function formerOption(
   command: Command,

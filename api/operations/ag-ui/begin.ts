@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import { keyedRunId } from '../runs/idempotency.ts'
 import { OWN_AGENT } from '../runs/own-agent.ts'
 import { mustWrite } from '../runs/record-command.ts'
-import { mustGovern } from '../runs/run-of-agent.ts'
+import { mustBeRun, mustGovern } from '../runs/run-of-agent.ts'
 import { startRun } from '../runs/start-run.ts'
 import { StartRun } from '../runs/start-schemas.ts'
 import { sendInput } from '../runs/steer.ts'
@@ -37,25 +37,32 @@ export async function beginRun(s: Services, input: RunAgentInput, caller: Operat
     const { identity } = options
     if (identity !== undefined) mustHave(s, identity, right, { operation: 'runAgUi', run: found?.runId ?? null })
   }
+  /** Drives a run that has not ended, for a caller with the right to; others only read its stream. */
+  const drive = async (begun: Begun): Promise<Begun> => {
+    const { identity } = options
+    const mayDrive = identity === undefined || identity.rights.has('runs.steer')
+    if (mayDrive && !(await hasEnded(s, begun.runId))) s.drivers.start(begun.runId)
+    return begun
+  }
   if (input.resume !== undefined && input.resume.length > 0) {
     if (found === null)
       throw new Problem('INVALID_REQUEST', 'resume: this thread has no run; send the messages of the thread too')
     const after = await s.log.headCursor()
     await answerInterrupts(s, found.runId, input.resume, options)
-    return drive(s, { runId: found.runId, after, repeated: false })
+    return drive({ runId: found.runId, after, repeated: false })
   }
   if (found !== null && (asked === undefined || found.startedBy === asked.id))
-    return drive(s, { runId: found.runId, after: null, repeated: true })
+    return drive({ runId: found.runId, after: null, repeated: true })
   if (asked === undefined) throw new Problem('INVALID_REQUEST', 'messages: a message of the user is missing; send one')
   const key = keyOf(input.threadId, asked.id)
   if (found !== null) {
     const said = await cursorOfKey(s, found.runId, key)
-    if (said !== null) return drive(s, { runId: found.runId, after: said, repeated: true })
+    if (said !== null) return drive({ runId: found.runId, after: said, repeated: true })
     if (!(await hasEnded(s, found.runId))) {
       may('runs.steer')
       const after = await s.log.headCursor()
       await sendInput(s, found.runId, { text: textOf(asked) }, { ...options, key })
-      return drive(s, { runId: found.runId, after, repeated: false })
+      return drive({ runId: found.runId, after, repeated: false })
     }
   }
   may('runs.start')
@@ -73,13 +80,30 @@ async function runOfThread(
   s: Services,
   { threadId, messages }: RunAgentInput,
 ): Promise<{ readonly runId: string; readonly startedBy: string | null } | null> {
-  for (const { id } of messages.filter(({ role }) => role === 'user').reverse()) {
+  const asked = messages.filter(({ role }) => role === 'user').reverse()
+  // A run with more inputs than this is mostly the first one of its thread.
+  const sought = asked.length > 2 * SOUGHT ? [...asked.slice(0, SOUGHT), ...asked.slice(-SOUGHT)] : asked
+  for (const { id } of sought) {
     const runId = keyedRunId(s, 'run', keyOf(threadId, id))
     if ((await s.log.head(agentStream(runId))) !== null) return { runId, startedBy: id }
   }
-  if ((await s.log.head(agentStream(threadId)).catch(() => null)) === null) return null
+  if (!(await isRun(s, threadId))) return null
   await mustGovern(s, threadId, 'AG-UI')
   return { runId: threadId, startedBy: null }
+}
+
+/** How many messages of the user at each end of a conversation may have started the run of the thread. */
+const SOUGHT = 32
+
+/** Whether the id is that of a run. That of an agent below a root is none. */
+async function isRun(s: Services, id: string): Promise<boolean> {
+  try {
+    await mustBeRun(s, id)
+    return true
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'NOT_FOUND') return false
+    throw error
+  }
 }
 
 /** The place of the event that a key recorded in a run; null: none. */
@@ -93,12 +117,6 @@ async function cursorOfKey({ log }: Services, runId: string, key: string): Promi
 export async function hasEnded(s: Services, runId: string): Promise<boolean> {
   const { state } = await s.runtime.at(runId, null)
   return state.machine.status === 'DONE' || state.machine.status === 'ERROR'
-}
-
-/** Drives a run that has not ended. */
-async function drive(s: Services, begun: Begun): Promise<Begun> {
-  if (!(await hasEnded(s, begun.runId))) s.drivers.start(begun.runId)
-  return begun
 }
 
 /** The text of a message of the user. Throws for a part that is no text. */

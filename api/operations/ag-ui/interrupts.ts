@@ -1,5 +1,9 @@
 import type { Interrupt } from '@ag-ui/core'
 import { z } from 'zod'
+import type { EventType } from '../../../domain/agent/events/events.ts'
+import type { RejectionCode } from '../../../domain/calls/error-codes.ts'
+import { CommandRejected } from '../../../domain/calls/errors.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
 import { issuesOf, issuesText } from '../../../domain/log/issues.ts'
 import { mustHave } from '../access/identity.ts'
 import { recordApproval } from '../approvals/decide.ts'
@@ -14,7 +18,10 @@ import type { InterruptAnswer } from './schemas.ts'
 
 /** A question to a person as an interrupt. */
 interface Question {
-  /** The id includes the hash of the question, so an answer is valid only for the question that was shown. */
+  /**
+   * The id includes the hash of the question, or the revision of the event that asked, so an answer is valid only for the
+   * question that was shown.
+   */
   readonly interrupt: Interrupt
   readonly right: 'runs.decide' | 'runs.steer'
   /** Checks an answer. Returns the function that records it; null: the question stays open. */
@@ -33,10 +40,10 @@ export async function questionsOf(s: Services, runId: string, options: RequestOp
   const found = await Promise.all(asks.map((ask) => questionOf(s, ask, options)))
   const open = found.filter((question) => question !== null)
   const { value } = await s.read.run(runId)
-  return open.length === 0 && value?.run.paused === true ? [pauseOf(s, runId, options)] : open
+  return open.length === 0 && value?.run.paused === true ? [await pauseOf(s, runId, options)] : open
 }
 
-function questionOf(s: Services, ask: AskView, options: RequestOptions): Promise<Question | null> | Question {
+function questionOf(s: Services, ask: AskView, options: RequestOptions): Promise<Question | null> {
   if (ask.for === 'approval') return approvalOf(s, String(ask.toolCallId), options)
   return ask.for === 'doubt' ? doubtOf(s, ask, options) : inputOf(s, ask, options)
 }
@@ -93,14 +100,15 @@ async function doubtOf(s: Services, ask: AskView, options: RequestOptions): Prom
   }
 }
 
-function inputOf(
+async function inputOf(
   s: Services,
   { runId, agentId, toolCallId, text, ...ask }: AskView,
   options: RequestOptions,
-): Question {
+): Promise<Question> {
+  const id = `input:${toolCallId ?? agentId}:${await lastRevision(s, agentId, ASKS)}`
   return {
     interrupt: {
-      id: `input:${toolCallId ?? agentId}`,
+      id,
       reason: 'input_required',
       message: text === '' ? 'What is the task?' : text,
       ...(toolCallId !== null && { toolCallId }),
@@ -111,16 +119,36 @@ function inputOf(
     read({ status, payload }) {
       if (status === 'cancelled') return null
       const input = { ...valid(Text, payload), agent: agentId, ...(toolCallId !== null && { toolCallId }) }
-      return () => sendInput(s, runId, input, options)
+      return () => sendInput(s, runId, input, keyed(options, id))
     },
   }
 }
 
-const pauseOf = (s: Services, runId: string, options: RequestOptions): Question => ({
-  interrupt: { id: `pause:${runId}`, reason: 'keepup:pause', message: 'The run is paused. Shall it go on?' },
-  right: 'runs.steer',
-  read: ({ status }) => (status === 'cancelled' ? null : () => liftPause(s, runId, 'resume', { drive: true }, options)),
-})
+async function pauseOf(s: Services, runId: string, options: RequestOptions): Promise<Question> {
+  const id = `pause:${runId}:${await lastRevision(s, runId, PAUSES)}`
+  const lift = () => liftPause(s, runId, 'resume', { drive: true }, keyed(options, id))
+  return {
+    interrupt: { id, reason: 'keepup:pause', message: 'The run is paused. Shall it go on?' },
+    right: 'runs.steer',
+    read: ({ status }) => (status === 'cancelled' ? null : lift),
+  }
+}
+
+/** Events after which an agent asks for input. */
+const ASKS: readonly EventType[] = ['agent_started', 'forked', 'turn_end', 'user_input']
+/** Events that pause an agent, a step at the end of its turn. */
+const PAUSES: readonly EventType[] = ['paused', 'step_requested']
+
+/** The revision of the last event of these types in the stream of an agent; 0: none. */
+async function lastRevision({ log }: Services, agentId: string, types: readonly EventType[]): Promise<number> {
+  let last = 0
+  for await (const page of log.read(agentStream(agentId), { bodies: false, types }))
+    for (const { header } of page) if (types.some((type) => type === header.type)) last = header.revision
+  return last
+}
+
+/** A repeated answer is recorded once, even if two requests bring it at the same time. */
+const keyed = (options: RequestOptions, id: string): RequestOptions => ({ ...options, key: `ag-ui:${id}` })
 
 const subagent = ({ runId, agentId }: Pick<AskView, 'runId' | 'agentId'>) =>
   agentId === runId ? {} : { subagentRunId: agentId }
@@ -157,6 +185,14 @@ export async function answerInterrupts(
   })
   for (const record of records)
     await record().catch((error: unknown) => {
-      if (!(error instanceof Problem && error.code === 'QUESTION_CHANGED')) throw error
+      if (!(error instanceof CommandRejected && SETTLED.has(error.code))) throw error
     })
 }
+
+/** Refusals of an answer whose question another answer has settled, or which has changed or expired meanwhile. */
+const SETTLED: ReadonlySet<RejectionCode> = new Set<RejectionCode>([
+  ...(['APPROVAL_EXPIRED', 'APPROVAL_NOT_PENDING', 'CALL_NOT_OPEN', 'OUTCOME_NOT_IN_DOUBT'] as const),
+  // Another answer has the key of the question.
+  'IDEMPOTENCY_KEY_REUSED',
+  ...(['QUESTION_CHANGED', 'RUN_FINISHED'] as const),
+])

@@ -38,6 +38,8 @@ export class RunEvents {
   readonly #subagents = new Set<string>()
   /** Messages whose text arrives live, by agent. */
   readonly #streamed = new Map<string, Streamed>()
+  /** The text of messages that ended before their answer was recorded, by id. */
+  readonly #ended = new Map<string, string>()
   /** The last turn of each agent whose answer is recorded. Live text of these turns comes too late. */
   readonly #answered = new Map<string, number>()
 
@@ -63,8 +65,13 @@ export class RunEvents {
   text(agent: string, turn: number, delta: string): AgUiEvent[] {
     if (turn <= (this.#answered.get(agent) ?? 0)) return []
     const open = this.#streamed.get(agent)
+    // A message cannot be continued after the next one has begun; the recorded answer settles it.
+    if (open !== undefined && turn < open.turn) return []
     const events: AgUiEvent[] = []
-    if (open !== undefined && open.turn !== turn) events.push(...this.#endText(agent))
+    if (open !== undefined && open.turn !== turn) {
+      this.#ended.set(open.id, open.text)
+      events.push(...this.#endText(agent))
+    }
     if (open?.turn === turn) open.text += delta
     else {
       const id = messageId(agent, turn)
@@ -144,19 +151,29 @@ export class RunEvents {
   #answer(agent: string, turn: number, { content }: Payload<'model_call_end'>): AgUiEvent[] {
     const id = messageId(agent, turn)
     const text = content.map((block) => (block.type === 'text' ? String(block.text) : '')).join('')
-    const shown = this.#streamed.get(agent)
+    const open = this.#streamed.get(agent)
+    const shown = open?.turn === turn ? open : undefined
+    const ended = this.#ended.get(id)
+    this.#ended.delete(id)
     this.#answered.set(agent, turn)
     const reasoning = content.flatMap((block, n) => this.#reasoning(agent, `${id}.r${n}`, block))
+    if (ended !== undefined) return [...reasoning, ...(ended === text ? [] : this.#replaced(agent, id, text))]
     if (shown === undefined) return [...reasoning, ...(text === '' ? [] : this.#message(agent, id, text))]
     const rest = text.startsWith(shown.text) ? text.slice(shown.text.length) : null
     if (rest !== null) shown.text = text
     const more: AgUiEvent[] = rest
       ? [{ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: rest, ...this.#by(agent) }]
       : []
-    const ended = [...more, ...this.#endText(agent), ...reasoning]
-    if (rest !== null) return ended
+    const settled = [...more, ...this.#endText(agent), ...reasoning]
+    return rest !== null ? settled : [...settled, ...this.#replaced(agent, id, text)]
+  }
+
+  /** Replaces the text of a message that the client has. */
+  #replaced(agent: string, id: string, text: string): AgUiEvent[] {
     this.#transcript.text(id, text, this.#by(agent).subagentRunId)
-    return [...ended, { type: 'MESSAGES_SNAPSHOT', messages: this.#transcript.messages }]
+    // A snapshot without the open messages would take them from the client.
+    for (const [other, open] of this.#streamed) this.#transcript.text(open.id, open.text, this.#by(other).subagentRunId)
+    return [{ type: 'MESSAGES_SNAPSHOT', messages: this.#transcript.messages }]
   }
 
   #reasoning(agent: string, id: string, block: Payload<'model_call_end'>['content'][number]): AgUiEvent[] {

@@ -75,7 +75,7 @@ async function* followed(
       if (state.driving) return
       end = state.end
       elsewhere = end === null || end.end === 'overtaken' ? s.holder !== null : false
-      if (!elsewhere || (await stands(s, runId))) last = (await s.log.headCursor()).position
+      if (!elsewhere || (await stands(s, runId))) last = await lastPosition(s, runId)
     }
     await settle(s.drivers.state(runId))
     let seen = cursor?.position ?? 0
@@ -93,17 +93,43 @@ async function* followed(
       }
       if (next.read.done) return end
       page = pages.next()
+      let isOfRun = false
       for (const event of next.read.value) {
         seen = event.position
-        if (wanted(event, { run: runId })) yield* events.map(await views.view(event))
+        if (wanted(event, { run: runId })) {
+          isOfRun = true
+          yield* events.map(await views.view(event))
+        }
         if (signal.aborted) return end
       }
-      if (elsewhere && last === null && (await stands(s, runId))) last = seen
+      if (isOfRun && elsewhere && last === null && (await stands(s, runId))) last = seen
     }
     return end
   } finally {
     signal.removeEventListener('abort', stop)
     over.abort()
+  }
+}
+
+/**
+ * The position of the last event of a run, so that a stream of a run that ended long ago does not read the log to its
+ * head. The head of the log if the tables or a stream cannot tell.
+ */
+export async function lastPosition({ log, read }: Pick<Services, 'log' | 'read'>, runId: string): Promise<number> {
+  const head = (await log.headCursor()).position
+  try {
+    if (!(await read.current())) return head
+    const positions: number[] = []
+    for (const agentId of (await read.heads(runId)).value.keys()) {
+      const stream = agentStream(agentId)
+      const from = (await log.head(stream))?.revision
+      // The stream of an external agent has another name, and AG-UI shows none of its events.
+      if (from === undefined) continue
+      for await (const page of log.read(stream, { from, bodies: false })) positions.push(page.at(-1)?.position ?? head)
+    }
+    return positions.length === 0 ? head : Math.max(...positions)
+  } catch {
+    return head
   }
 }
 
@@ -145,7 +171,7 @@ async function lastEvent(
       code: 'WAITING',
       usage,
     }
-  const message = 'this process ended its work on the run; send the request again, and the run goes on'
+  const message = 'no process works on the run; a request with the right runs.steer drives it again'
   return { type: 'RUN_ERROR', message, code: 'INTERRUPTED', usage }
 }
 

@@ -328,10 +328,11 @@ export function loadConfig(sources: ConfigSources, renamed = RENAMED): Config {
   if (fromFile) {
     const inFile = readFile(path)
     for (const [written, value] of Object.entries(inFile)) {
-      const former = renamed[written]
+      const former = Object.hasOwn(renamed, written) ? renamed[written] : undefined
       const key = former?.use ?? written
       if (former !== undefined) {
-        if (key in inFile) throw new ConfigError(`${path}: "${written}" is the former name of "${key}"; take it away`)
+        if (Object.hasOwn(inFile, key))
+          throw new ConfigError(`${path}: "${written}" is the former name of "${key}"; take it away`)
         deprecations.push(deprecationText(`"${written}" in ${path}`, { ...former, use: `"${key}"` }))
       }
       if (key === 'data') throw new ConfigError(`${path}: "data" belongs to --data or KEEPUP_DATA, not to the file`)

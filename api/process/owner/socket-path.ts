@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,9 +8,11 @@ import { platformOf } from '../../../domain/platform.ts'
 /** The kernel's limit on a socket's path, in bytes, without the terminating zero. */
 export const MAX_SOCKET_PATH = 107
 
-/** The name of the owner's pipe where sockets are no files. */
-const pipeOf = (folder: string): string | null =>
-  platformOf(process.platform).hasSocketFiles ? null : `\\\\.\\pipe\\keepup-${sha256(folder).slice(0, 32)}`
+/**
+ * A name for the pipe of an owner. Every user of the system can create a pipe of any name, so a name that others can guess
+ * could lead clients, with the token, to another user.
+ */
+const randomPipe = (): string => `\\\\.\\pipe\\keepup-${randomBytes(16).toString('hex')}`
 
 const recordOf = (dataFolder: string) => join(dataFolder, 'owner.path')
 
@@ -26,27 +29,26 @@ function runtimeFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The socket path for an owner of a data folder. Replaces a path that is too long by a short one and records it in the
- * data folder.
+ * The socket path for an owner of a data folder. Where it is not the usual path in the data folder, because that is too
+ * long or sockets are no files, records it in the data folder.
  */
 export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): string {
   const folder = resolve(dataFolder)
-  const pipe = pipeOf(folder)
-  if (pipe !== null) return pipe
+  const record = (path: string) => {
+    writeFileSync(recordOf(folder), path, { mode: 0o600 })
+    return path
+  }
+  if (!platformOf(process.platform).hasSocketFiles) return record(randomPipe())
   const own = join(folder, 'owner.sock')
   if (Buffer.byteLength(own) <= MAX_SOCKET_PATH) {
     rmSync(recordOf(folder), { force: true })
     return own
   }
-  const short = join(runtimeFolder(env), `${sha256(folder).slice(0, 16)}.sock`)
-  writeFileSync(recordOf(folder), short, { mode: 0o600 })
-  return short
+  return record(join(runtimeFolder(env), `${sha256(folder).slice(0, 16)}.sock`))
 }
 
 /** The socket path of the data folder's owner, if there is one. */
 export function findSocketPath(dataFolder: string): string {
-  const pipe = pipeOf(resolve(dataFolder))
-  if (pipe !== null) return pipe
   const record = recordOf(resolve(dataFolder))
   return statSync(record, { throwIfNoEntry: false })?.isFile()
     ? readFileSync(record, 'utf8').trim()

@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { type BaseEvent, buildResumeArray, HttpAgent, type Interrupt, verifyEvents } from '@ag-ui/client'
 import { EventSchemas, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { from, lastValueFrom, toArray } from 'rxjs'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { answerInterrupts, questionsOf } from '../../../api/operations/ag-ui/interrupts.ts'
 import { RunEvents } from '../../../api/operations/ag-ui/run-events.ts'
 import type { AgUiEvent } from '../../../api/operations/ag-ui/schemas.ts'
+import { lastPosition } from '../../../api/operations/ag-ui/stream.ts'
 import type { EventView } from '../../../api/operations/events/schemas.ts'
-import { bodyOf, openWorld, TOKEN } from '../support/http.ts'
+import { bodyOf, eventsIn, openWorld, TOKEN } from '../support/http.ts'
 import { giveSign } from '../support/script.ts'
 
 const world = await openWorld()
@@ -171,6 +173,56 @@ describe('a request of AG-UI', () => {
     expect(textOf(await eventsOf(await run(id, [], { resume }))).at(-1)).toBe('finish later')
   })
 
+  it('lifts only the pause that it showed, however often the answer comes', async () => {
+    const id = await world.started('finish later', { drive: false })
+    const pausesOf = async () => {
+      await ask('POST', `/v1/runs/${id}/pause`, { body: {} })
+      return questionsOf(world.services, id, {})
+    }
+    const [first] = await pausesOf()
+    const answer = [{ interruptId: first!.interrupt.id, status: 'resolved' as const }]
+    await ask('POST', `/v1/runs/${id}/resume`, { body: { drive: false } })
+    const [second] = await pausesOf()
+    expect(second!.interrupt.id).not.toBe(first!.interrupt.id)
+    await answerInterrupts(world.services, id, answer, {})
+    const [still] = await questionsOf(world.services, id, {})
+    expect(still!.interrupt.id).toBe(second!.interrupt.id)
+  })
+
+  it.each([
+    ['write', 'a file', { decision: 'approved' }, 'approval_decided'],
+    ['ask', 'me', { text: 'the second' }, 'user_input'],
+  ])('records one of two answers that come at once to "%s"', async (word, rest, payload, type) => {
+    const thread = `race ${word}`
+    const forwardedProps = settings({ workspace: world.workspace(), tools: ['write_file'] })
+    const messages = [user('m1', `${word} ${rest}`)]
+    const asked = await eventsOf(await run(thread, messages, { forwardedProps }))
+    const [{ id: interruptId }] = interruptsOf(asked) as [Interrupt]
+    const runId = keepupRun(asked)
+    const answers = [{ interruptId, status: 'resolved' as const, payload }]
+    const other = word === 'ask' ? [{ ...answers[0]!, payload: { text: 'the first' } }] : answers
+    await Promise.all([answers, other].map((one) => answerInterrupts(world.services, runId, one, {})))
+    const { events } = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${runId}/events?type=${type}`))
+    expect(events).toHaveLength(word === 'ask' ? 2 : 1)
+  })
+
+  it('reads the log of an ended run up to its last event, and looks for few of the messages of a long thread', async () => {
+    const first = user('m0', 'finish this')
+    const runId = keepupRun(await eventsOf(await run('long', [first])))
+    await world.driven('finish that')
+    const { log } = world.services
+    const own = (await eventsIn(world.services, runId)).at(-1)!.position
+    expect(await lastPosition(world.services, runId)).toBe(own)
+    expect(own).toBeLessThan((await log.headCursor()).position)
+    const head = vi.spyOn(log, 'head')
+    onTestFinished(() => head.mockRestore())
+    const more = Array.from({ length: 500 }, (_, n) => user(`m${n + 1}`, 'and then'))
+    const next = await eventsOf(await run('long', [first, ...more, user('last', 'finish the rest')]))
+    expect(keepupRun(next)).not.toBe(runId)
+    const sought = head.mock.calls.filter(([stream]) => stream.startsWith('agent-')).length
+    expect(sought).toBeLessThan(300)
+  })
+
   it('gives the state of the client to the run, and tells that tools of the client are not offered', async () => {
     const more = { state: { colour: 'blue' }, tools: [{ name: 'draw', description: 'd', parameters: {} }] }
     const context = [{ description: 'the place', value: 'Oslo' }]
@@ -231,6 +283,11 @@ it('shows agents below the root as subagents, each with its call and its end', a
   const callIds = events.flatMap((e) => (e.type === 'TOOL_CALL_START' ? [e.toolCallId] : []))
   for (const { parentToolCallId } of born) expect(callIds).toContain(parentToolCallId)
   const ends = events.filter(({ type }) => type === 'SUBAGENT_FINISHED' || type === 'SUBAGENT_ERROR')
+  // The id of an agent below the root names a thread, not a run.
+  const below = await ask('POST', '/v1/ag-ui', {
+    body: { threadId: born[0]!.subagentRunId, runId: 'r', messages: [] },
+  })
+  expect(await bodyOf(below)).toMatchObject({ detail: expect.stringContaining('message of the user is missing') })
   const endOf = (role: string) =>
     ends.filter((e) => e.subagentRunId === born.find(({ name }) => name === role)!.subagentRunId)
   expect(endOf('Researcher')).toMatchObject([{ type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }])
@@ -280,6 +337,17 @@ it('needs the rights of what it does', async () => {
   expect(await refusal(auditor, { resume })).toContain('the right runs.steer')
   expect(await refusal(auditor, { messages: [...body.messages, user('m2', 'y')] })).toContain('the right runs.steer')
   expect(interruptsOf(await eventsOf(await post(auditor, '/v1/ag-ui', body)))).toHaveLength(1)
+  // A run that no process drives: whoever may not steer it only reads it.
+  const { runId } = await bodyOf<{ runId: string }>(
+    await post(operator, '/v1/runs', { task: 'finish', model: other.model, drive: false }),
+  )
+  const rested = { threadId: runId, runId: 'r', messages: [] }
+  const unknown = { resume: [{ interruptId: 'x', status: 'resolved' }] }
+  for (const more of [{}, unknown]) {
+    const read = await eventsOf(await post(auditor, '/v1/ag-ui', { ...rested, ...more }))
+    expect(last(read)).toMatchObject({ type: 'RUN_ERROR', code: 'INTERRUPTED' })
+  }
+  expect(types(await eventsOf(await post(operator, '/v1/ag-ui', rested)))).toContain('STEP_FINISHED')
 })
 
 it("works with the official client's agent", async () => {
@@ -329,6 +397,26 @@ describe('live text', () => {
     expect(events.find(({ type }) => type === 'MESSAGES_SNAPSHOT')?.messages).toEqual([
       { id: 'root.t1', role: 'assistant', content: 'Right' },
     ])
+  })
+
+  it('of the next turn ends the message, and the answer that is recorded later completes neither', async () => {
+    const early = (recorded: string) =>
+      streamed((e) => [
+        e.text('root', 1, 'One'),
+        e.text('root', 2, 'Tw'),
+        e.map(answer(1, recorded)),
+        e.text('root', 2, 'o'),
+        e.map(answer(2, 'Two')),
+      ])
+    const same = await early('One')
+    expect(textOf(same)).toEqual(['One', 'Tw', 'o'])
+    expect(types(same).filter((type) => type === 'TEXT_MESSAGE_START')).toHaveLength(2)
+    const other = await early('One more')
+    expect(other.find(({ type }) => type === 'MESSAGES_SNAPSHOT')?.messages).toMatchObject([
+      { id: 'root.t1', content: 'One more' },
+      { id: 'root.t2', content: 'Tw' },
+    ])
+    expect(textOf(other)).toEqual(['One', 'Tw', 'o'])
   })
 
   it('of a subagent carries its id, and what is open is closed at the end', async () => {

@@ -20,7 +20,11 @@ it('a setting keeps its former name in the file and in its variable, and says so
   const inFile = loadConfig({ flags: { data }, env: {} }, renamed)
   expect([inFile.concurrency, inFile.deprecations]).toEqual([
     7,
-    [expect.stringContaining('is deprecated since 1.1 and the next minor version refuses it; use "concurrency"')],
+    [
+      expect.stringContaining(
+        'is deprecated since 1.1, and 1.2 is the last minor version that accepts it; use "concurrency"',
+      ),
+    ],
   ])
   const env = { KEEPUP_DRIVE_LIMIT: '9' }
   expect(unknownVariables(env, renamed)).toEqual([])
@@ -30,6 +34,8 @@ it('a setting keeps its former name in the file and in its variable, and says so
     [expect.stringMatching(/^the variable KEEPUP_DRIVE_LIMIT is .* use KEEPUP_CONCURRENCY$/)],
   ])
   expect(loadConfig({ flags: { data: join(data, 'none') }, env: {} }, renamed).deprecations).toBe(undefined)
+  writeFileSync(join(data, 'keepup.json'), JSON.stringify({ constructor: 7 }))
+  expect(() => loadConfig({ flags: { data }, env: {} }, renamed)).toThrow('unknown key "constructor"')
 })
 
 it('a setting under both names is refused, in the file and in the environment', () => {
@@ -61,7 +67,9 @@ const program = async (...argv: string[]) => {
 it('an option keeps its former name, which the help does not show, and says so', async () => {
   const { told, seen, help } = await program('--loops', '3')
   expect(seen).toMatchObject([{ turns: 3 }])
-  expect(told).toEqual(['--loops is deprecated since 1.1 and the next minor version refuses it; use --turns\n'])
+  expect(told).toEqual([
+    '--loops is deprecated since 1.1, and 1.2 is the last minor version that accepts it; use --turns\n',
+  ])
   expect(help).not.toContain('--loops')
   const now = await program('--turns', '3')
   expect([now.told, now.seen]).toMatchObject([[], [{ turns: 3 }]])
@@ -81,7 +89,7 @@ it('an answer names the deprecated members of its request, and the description m
         query: z.object({ word: old(z.string().optional()), limit: z.string().optional() }),
         body: {
           content: {
-            'application/json': { schema: z.object({ label: old(z.string().optional()), text: z.string() }) },
+            'application/json': { schema: z.object({ label: old(z.string()).optional(), text: z.string() }) },
           },
         },
       },
@@ -99,8 +107,8 @@ it('an answer names the deprecated members of its request, and the description m
   expect(await ask('?word=x', both)).toEqual([
     200,
     both,
-    'word is deprecated since 1.1 and the next minor version refuses it; use text. ' +
-      'label is deprecated since 1.1 and the next minor version refuses it; use text',
+    'word is deprecated since 1.1, and 1.2 is the last minor version that accepts it; use text. ' +
+      'label is deprecated since 1.1, and 1.2 is the last minor version that accepts it; use text',
   ])
   const { paths } = app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 't', version: '1' } })
   expect(JSON.stringify(paths).match(/"deprecated":true/g)).toHaveLength(2)

@@ -91,16 +91,20 @@ it('finds the folders of a user by the rules of each platform', () => {
     expect(dataHome({ XDG_DATA_HOME: '/data' }, platform, '/home/ann')).toBe('/data')
     // An empty variable counts as unset.
     expect(configHome({ XDG_CONFIG_HOME: '' }, platform, '/home/ann')).toBe('/home/ann/.config')
+    expect(dataHome({ XDG_DATA_HOME: 'data' }, platform, '/home/ann')).toBe('/home/ann/.local/share')
   }
 })
 
-it('on Windows reaches the owner of a folder over a pipe of its own, without a file in the folder', () => {
+it('on Windows reaches the owner of a folder over a pipe that nobody can guess, which the folder names', () => {
   onPlatform('win32')
-  const [one, two] = [tempFolder(), tempFolder()]
-  expect(chooseSocketPath(one, {})).toMatch(/^\\\\\.\\pipe\\keepup-[0-9a-f]{32}$/)
-  expect(findSocketPath(one)).toBe(chooseSocketPath(one, {}))
-  expect(chooseSocketPath(two, {})).not.toBe(chooseSocketPath(one, {}))
-  expect(existsSync(join(one, 'owner.path'))).toBe(false)
+  const folder = tempFolder()
+  expect(findSocketPath(folder)).toBe(join(folder, 'owner.sock'))
+  const first = chooseSocketPath(folder, {})
+  expect(first).toMatch(/^\\\\\.\\pipe\\keepup-[0-9a-f]{32}$/)
+  expect(findSocketPath(folder)).toBe(first)
+  const second = chooseSocketPath(folder, {})
+  expect(second).not.toBe(first)
+  expect(findSocketPath(folder)).toBe(second)
 })
 
 it('on Windows refuses commands and other agents, and says where keepup can run them', async () => {
