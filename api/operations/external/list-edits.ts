@@ -5,15 +5,14 @@ import { externalStream } from '../../../domain/log/ids.ts'
 import { history } from '../../../domain/stream/runtime/history.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { type FileEdit, fileEdits } from './reported-edits.ts'
+import { type FileEdit, fileEdits, patching } from './reported-edits.ts'
 import type { ReportedEdits } from './schemas.ts'
 
 /** The most edits in one answer. */
 const MOST = 500
 /** The most calls without a result that are remembered. */
 const MOST_OPEN = 1_000
-/** The longest time for the comparison of two texts, and for all comparisons of an answer, in ms. */
-const COMPARING_MS = 100
+/** The longest time for all comparisons of an answer, in ms. */
 const ALL_COMPARING_MS = 2_000
 
 type Edit = FileEdit & Omit<ReportedEdits['edits'][number], 'patch' | 'tooLong'>
@@ -38,17 +37,11 @@ export async function listEdits(
 /** Compares the texts of the newest edits first. Other requests are answered between two comparisons. */
 async function withPatches(edits: readonly Edit[]): Promise<ReportedEdits['edits']> {
   const answered: ReportedEdits['edits'] = []
-  let left = ALL_COMPARING_MS
-  for (const { patch, ...edit } of edits.toReversed()) {
-    if (typeof patch !== 'function') {
-      answered.push({ ...edit, patch })
-      continue
-    }
-    const begun = performance.now()
-    const found = patch(Math.min(COMPARING_MS, left))
-    left -= performance.now() - begun
-    answered.push({ ...edit, patch: found, ...(found === null && { tooLong: true as const }) })
-    await setImmediate()
+  const patchOf = patching(ALL_COMPARING_MS)
+  for (const edit of edits.toReversed()) {
+    const { revision, path, success } = edit
+    answered.push({ revision, path, ...patchOf(edit), success })
+    if (typeof edit.patch === 'function') await setImmediate()
   }
   return answered.reverse()
 }

@@ -17,6 +17,27 @@ const MOST = 200
 const LONGEST = 100_000
 const MOST_DIFFERENCES = 1_000
 
+/** The longest time for the comparison of two texts, in ms. */
+const COMPARING_MS = 100
+
+export interface Patch {
+  readonly patch: string | null
+  /** The texts are too long to compare, or too different. */
+  readonly tooLong?: true
+}
+
+/** Compares the texts of edits, for at most `ms` milliseconds together. */
+export function patching(ms: number): (edit: FileEdit) => Patch {
+  let left = ms
+  return ({ patch }) => {
+    if (typeof patch !== 'function') return { patch }
+    const begun = performance.now()
+    const found = patch(Math.min(COMPARING_MS, left))
+    left -= performance.now() - begun
+    return found === null ? { patch: null, tooLong: true } : { patch: found }
+  }
+}
+
 /**
  * The file edits of a call in the vocabularies of Claude Code, Codex, Gemini, opencode and the Agent Client Protocol.
  * `input` and `result`: the data of the call as the adapter recorded them. The result's patch has the line numbers of the
