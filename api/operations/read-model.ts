@@ -62,6 +62,7 @@ export interface ReadModel {
   /**
    * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the unfinished restore.
    * `sessionId`: of an external agent; null: not known. `continuedBy`: the runs that continue its session.
+   * `isContinued`: one of them works or has named the session. `isRequestErased`: its first input was erased.
    */
   run(runId: string): Promise<
     Shown<{
@@ -72,6 +73,8 @@ export interface ReadModel {
       restoring: schemas.RunDetail['restoring']
       sessionId: string | null
       continuedBy: readonly string[]
+      isContinued: boolean
+      isRequestErased: boolean
     } | null>
   >
   /** The agents of a run, each followed by its children. Null: the run does not exist. */

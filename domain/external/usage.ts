@@ -90,6 +90,14 @@ export function sessionUsage(usage: ReportedUsage | null, before: SessionUsage |
 
 export const NO_SESSION_USAGE: SessionUsage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, nanoDollars: 0 }
 
+/** The sum of two figures; unknown if one of them is. */
+export const addUsage = (a: SessionUsage, b: SessionUsage): SessionUsage => ({
+  inputTokens: more(a.inputTokens, b.inputTokens),
+  cachedInputTokens: more(a.cachedInputTokens, b.cachedInputTokens),
+  outputTokens: more(a.outputTokens, b.outputTokens),
+  nanoDollars: more(a.nanoDollars, b.nanoDollars),
+})
+
 const more = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
 const less = (a: number | null, b: number | null): number | null => (a === null || b === null || a < b ? null : a - b)
 

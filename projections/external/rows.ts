@@ -1,6 +1,6 @@
 import { ERASED } from '../../domain/calls/events/residue.ts'
 import type { Outcome } from '../../domain/external/outcome.ts'
-import type { ReportedUsage } from '../../domain/external/usage.ts'
+import { MOST_MODELS, type ReportedUsage } from '../../domain/external/usage.ts'
 import { type AgentTableRow, put, remove, set } from '../agent/changes.ts'
 import { approvals } from '../agent/rows/approvals.ts'
 import { askedColumns, decisions, personColumns, supports } from '../agent/rows/decisions.ts'
@@ -248,14 +248,38 @@ function errorOf(outcome: Outcome | null): string | null {
 function usageCalls(e: Of<'usage_reported'>): Change[] {
   if (e.body === null) return [call(e, { erased: 1 })]
   const { models } = e.body
-  if (models?.scope !== 'run') return [call(e, figures(e.body))]
-  return models.each.map(({ nanoDollars, ...own }, n) => {
-    const cost = nanoDollars === null ? null : ({ nanoDollars, scope: 'run' } as const)
-    const columns = figures({ scope: 'run', ...own, cost })
+  if (models?.scope !== 'run') return [call(e, figures(e.body)), ...withoutCalls(e, 1)]
+  const costs = costsOf(e.body, models.each)
+  const calls = models.each.map(({ nanoDollars: _, ...own }, n) => {
+    const columns = { ...figures({ scope: 'run', ...own, cost: null }), nano_dollars: costs[n]! }
     // The end of the run ends only the first call.
     const ended = { status: 'answered', started_at: e.time, ended_at: e.time, ended_revision: e.revision }
     return n === 0 ? call(e, columns) : call(e, { ...columns, ...ended, started_revision: e.revision }, ATTEMPT + n)
   })
+  return [...calls, ...withoutCalls(e, calls.length)]
+}
+
+/** A later report replaces the one before it, which may have had more models. */
+const withoutCalls = (e: Of<'usage_reported'>, from: number): Change[] =>
+  Array.from({ length: MOST_MODELS - from }, (_, n) =>
+    remove('model_calls', { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT + from + n }),
+  )
+
+/**
+ * The cost of each model. The run's budget counts the run's total, so the costs add up to it: the remainder is the cost
+ * of the first model whose cost is unknown, or of the first model.
+ */
+function costsOf({ cost }: ReportedUsage, each: readonly { readonly nanoDollars: number | null }[]): (number | null)[] {
+  const told = each.map(({ nanoDollars }) => nanoDollars)
+  if (cost?.scope !== 'run') return told
+  let rest = cost.nanoDollars
+  const costs = told.map((nanoDollars) => {
+    const own = Math.min(nanoDollars ?? 0, rest)
+    rest -= own
+    return own
+  })
+  costs[Math.max(0, told.indexOf(null))]! += rest
+  return costs
 }
 
 /** Figures with the scope of a session include usage before this run, so they do not count. */

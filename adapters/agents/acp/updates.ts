@@ -23,8 +23,8 @@ export class UpdateMapping {
   readonly #ended = new SeenIds()
   readonly #said = new SaidText()
   #nanos: number | null = null
-  /** The id of the message to which the last chunk belongs. Null: the agent gives none. */
-  #message: string | null = null
+  /** The id of the message to which the last chunk belongs. Null: the agent gives none. Undefined: no chunk yet. */
+  #message: string | null | undefined
   readonly #pending = new Map<string, ToolCallUpdate>()
   /** The differences of calls that have not ended. */
   readonly #diffs = new Map<string, readonly Difference[]>()
@@ -114,12 +114,13 @@ export class UpdateMapping {
     return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
   }
 
-  /** A chunk with the id of another message begins a text. */
+  /** A chunk with the id of another message begins a text. Without an id nothing says what the first chunk is. */
   #say(text: string, messageId: string | null | undefined): AgentEventBody[] {
     this.#said.add(text)
-    const continues = (messageId ?? null) === this.#message
-    this.#message = messageId ?? null
-    return [{ ...textPiece(text), continues }]
+    const [before, id] = [this.#message, messageId ?? null]
+    this.#message = id
+    const { continues: _, ...piece } = textPiece(text)
+    return [before === undefined && id === null ? piece : { ...piece, continues: id === before }]
   }
 }
 

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import {
+  addUsage,
+  MOST_MODELS,
   nanosOf,
   type ReportedUsage,
   reported,
@@ -150,6 +152,7 @@ function reaching({ server, tools, file, ...at }: ReachedTools): Mcp {
 
 class ClaudeMapping implements LineMapping {
   #model: string | undefined
+  readonly #usage = new UsageOfRun()
   #done = false
   #finalText: string | null = null
   #error = ''
@@ -238,7 +241,7 @@ class ClaudeMapping implements LineMapping {
         ? status('done', { turns: reportedTokens(line.num_turns) })
         : this.#fail(said, code === 0 ? undefined : { apiErrorStatus: code })),
       ...(stringOf(line.session_id) !== '' && { sessionId: stringOf(line.session_id) }),
-      usage: claudeUsage(line, this.#model),
+      usage: claudeUsage(line, this.#model, this.#usage.add(line.model_usage_since_last_result)),
     }
   }
 }
@@ -274,14 +277,19 @@ const hunk = ({ oldStart, oldLines, newStart, newLines, lines }: JsonObject): st
     ...list(lines).map(stringOf),
   ].join('\n')
 
-/** Tokens are those of this run. The cost is that of the session and accumulates over resumes. */
-export function claudeUsage(line: JsonObject, model: string | undefined): ReportedUsage {
+/**
+ * Tokens are those of this run. The cost is that of the session and accumulates over resumes. `ofRun`: the usage of this
+ * run by model; without it, that of the session counts.
+ */
+export function claudeUsage(
+  line: JsonObject,
+  model: string | undefined,
+  ofRun: Pick<ReportedUsage, 'models'> = {},
+): ReportedUsage {
   const usage = object(line.usage)
   const input = reported(usage.input_tokens)
   const cached = input === null ? null : reportedTokens(usage.cache_read_input_tokens)
   const nanos = nanosOf(line.total_cost_usd)
-  // Older versions report only the figures of the session.
-  const ofRun = usageByModel(line.model_usage_since_last_result, 'run', figuresOf)
   return {
     scope: 'run',
     inputTokens: input === null ? null : input + reportedTokens(usage.cache_creation_input_tokens) + (cached ?? 0),
@@ -290,6 +298,26 @@ export function claudeUsage(line: JsonObject, model: string | undefined): Report
     cost: nanos === null ? null : { nanoDollars: nanos, scope: 'session' },
     ...(model !== undefined && { model }),
     ...(ofRun.models === undefined ? usageByModel(line.modelUsage, 'session', figuresOf) : ofRun),
+  }
+}
+
+/** The usage of a run by model. Each result line reports only the usage since the one before it. */
+class UsageOfRun {
+  readonly #sums = new Map<string, SessionUsage>()
+  #isKnown = true
+
+  /** The sums with those of a further line. Empty: a line had none, as in older versions, or too many models. */
+  add(told: unknown): Pick<ReportedUsage, 'models'> {
+    const { models } = usageByModel(told, 'run', figuresOf)
+    // A result without a model's answer names no model.
+    const isEmpty = told !== undefined && told !== null && Object.keys(object(told)).length === 0
+    this.#isKnown &&= models !== undefined || isEmpty
+    for (const { model, ...own } of models?.each ?? []) {
+      const before = this.#sums.get(model)
+      this.#sums.set(model, before === undefined ? own : addUsage(before, own))
+    }
+    const each = [...this.#sums].map(([model, sum]) => ({ model, ...sum }))
+    return this.#isKnown && each.length > 0 && each.length <= MOST_MODELS ? { models: { scope: 'run', each } } : {}
   }
 }
 

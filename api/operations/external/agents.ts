@@ -26,7 +26,7 @@ import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
 import type { AgentSpec, Price } from '../../../domain/tree/spec.ts'
 import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './agents-allowed.ts'
-import { type AgentLease, hold } from './leases.ts'
+import { type AgentLease, hold, withLease } from './leases.ts'
 
 /** The run whose secrets and secret patterns are hidden. */
 type Hidden = Pick<AgentSpec, 'secrets' | 'policy'>
@@ -124,6 +124,19 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     this.#inspected.set(kind, { at: now, state })
     state.catch(() => this.#inspected.delete(kind))
     return state
+  }
+
+  /** Runs `start` alone among the starts that continue the same run, also those of other processes. */
+  continuing<T>(runId: string, start: () => Promise<T>): Promise<T> {
+    // No agent can have this name.
+    const name = `continue ${runId}`
+    return this.starting.run(name, async () => {
+      const started: T[] = []
+      const isAlone = await withLease(this.#host.lease, name, async () => void started.push(await start()))
+      if (!isAlone)
+        throw new AgentError('InvalidRequest', `another request continues ${runId} right now; look at the run`)
+      return started[0]!
+    })
   }
 
   /** Starts a run. Rejects like `AgentGateway.run`. */

@@ -1,9 +1,12 @@
 import { createTwoFilesPatch } from 'diff'
 
-/** A change of a file that an external agent reports. `patch`: a unified diff; null: the agent reports only the path. */
+/**
+ * A change of a file that an external agent reports. `patch`: a unified diff; null: the agent reports only the path, or
+ * texts without a difference. A function compares texts for at most `ms` milliseconds; null: they are too long.
+ */
 export interface FileEdit {
   readonly path: string
-  readonly patch: string | null
+  readonly patch: string | null | ((ms: number) => string | null)
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -11,8 +14,29 @@ type Members = Readonly<Record<string, unknown>>
 /** The most edits of one call. */
 const MOST = 200
 /** The longest texts that are compared, in UTF-16 code units together, and the most differences between them. */
-const LONGEST = 400_000
-const MOST_DIFFERENCES = 4_000
+const LONGEST = 100_000
+const MOST_DIFFERENCES = 1_000
+
+/** The longest time for the comparison of two texts, in ms. */
+const COMPARING_MS = 100
+
+export interface Patch {
+  readonly patch: string | null
+  /** The texts are too long to compare, or too different. */
+  readonly tooLong?: true
+}
+
+/** Compares the texts of edits, for at most `ms` milliseconds together. */
+export function patching(ms: number): (edit: FileEdit) => Patch {
+  let left = ms
+  return ({ patch }) => {
+    if (typeof patch !== 'function') return { patch }
+    const begun = performance.now()
+    const found = patch(Math.min(COMPARING_MS, left))
+    left -= performance.now() - begun
+    return found === null ? { patch: null, tooLong: true } : { patch: found }
+  }
+}
 
 /**
  * The file edits of a call in the vocabularies of Claude Code, Codex, Gemini, opencode and the Agent Client Protocol.
@@ -105,12 +129,28 @@ const nameIn = (line: string): string =>
     .replace(/^[ab]\//, '')
 
 function between(path: string, before: string, after: string): FileEdit {
-  if (before.length + after.length > LONGEST) return { path, patch: null }
-  const [a, b] = [before, after].map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`))
-  const options = { context: 3, maxEditLength: MOST_DIFFERENCES }
-  const found = createTwoFilesPatch(path, path, a!, b!, '', '', options)
-  const place = found?.indexOf('@@') ?? -1
-  return { path, patch: place < 0 ? null : withHeader(path, found!.slice(place)) }
+  const [a, b] = [withEnd(before), withEnd(after)]
+  if (a === b) return { path, patch: null }
+  if (a === '') return { path, patch: withHeader(path, hunkOf('+', b)) }
+  if (b === '') return { path, patch: withHeader(path, hunkOf('-', a)) }
+  return { path, patch: (ms) => compared(path, a, b, ms) }
+}
+
+function compared(path: string, a: string, b: string, ms: number): string | null {
+  if (a.length + b.length > LONGEST || ms <= 0) return null
+  const options = { context: 3, maxEditLength: MOST_DIFFERENCES, timeout: ms }
+  const found = createTwoFilesPatch(path, path, a, b, '', '', options)
+  return found === undefined ? null : withHeader(path, found.slice(found.indexOf('@@')))
+}
+
+const withEnd = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
+
+/** The hunk of a text that is added or removed whole. */
+function hunkOf(sign: '+' | '-', text: string): string {
+  const lines = text.slice(0, -1).split('\n')
+  const [none, all] = ['0,0', `1,${lines.length}`]
+  const head = sign === '+' ? `@@ -${none} +${all} @@` : `@@ -${all} +${none} @@`
+  return [head, ...lines.map((line) => sign + line), ''].join('\n')
 }
 
 const withHeader = (path: string, hunks: string): string => `--- ${path}\n+++ ${path}\n${hunks}`

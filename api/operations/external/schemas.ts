@@ -28,7 +28,11 @@ export const ReportedEdits = z
       z.strictObject({
         revision: z.int(),
         path: z.string().meta({ description: 'As the agent names it' }),
-        patch: z.string().nullable().meta({ description: 'A unified diff; null: the agent reports only the path' }),
+        patch: z.string().nullable().meta({ description: 'A unified diff; null: the agent reports none' }),
+        tooLong: z
+          .literal(true)
+          .optional()
+          .meta({ description: 'The agent reports texts that are too long to compare, or too different' }),
         success: z.boolean().nullable().meta({ description: 'null: the call has no result yet' }),
       }),
     ),

@@ -76,7 +76,7 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   const texts = seesTexts(options)
   const { position, value } = await s.read.run(runId)
   if (!value) throw await unread(s, runId)
-  const { tree, cancelling, asked, restoring, sessionId, continuedBy } = value
+  const { tree, cancelling, asked, restoring, continuedBy } = value
   const asks = await s.read.asks({ runId })
   const parked = await s.read.parked(runId)
   const losses = await acceptedLosses(s, [runId, ...tree.map(({ agentId }) => agentId)])
@@ -90,7 +90,7 @@ export async function runDetail(s: Services, runId: string, options: RequestOpti
   return {
     ...{ position, run, tree: texts ? tree : agentsWithoutTexts(tree), asks: texts ? asks.value : [], parked },
     ...{ acceptedLosses: losses, reuse, workersDrive, restoring, continuedBy },
-    continuable: isContinuable(s, { ...value.run, sessionId }),
+    continuable: isContinuable(s, { ...value.run, ...value }),
     ...{ missingTools: missing.tools, missingProviders: missing.models },
   }
 }

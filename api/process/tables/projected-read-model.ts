@@ -128,6 +128,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             cancelling: shown.cancelling,
             asked: shown.driveRequested,
             ...{ restoring: shown.restoring, sessionId: shown.sessionId, continuedBy: shown.continuedBy },
+            ...{ isContinued: shown.isContinued, isRequestErased: shown.isRequestErased },
           },
       ),
     tree: (runId) => ask((db) => showTree(db, runId), treeRow),

@@ -9,6 +9,7 @@ const MOST = 300
 export class PositionCache<T> {
   readonly #tell: (revision: number) => Promise<T>
   readonly #errorText: (error: unknown) => string
+  readonly #most: number
   readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
@@ -19,9 +20,11 @@ export class PositionCache<T> {
   /** The last answer to a request. */
   readonly current = signal<T | null>(null)
 
-  constructor(tell: (revision: number) => Promise<T>, errorText: (error: unknown) => string) {
+  /** `most`: the answers that are kept. */
+  constructor(tell: (revision: number) => Promise<T>, errorText: (error: unknown) => string, most = MOST) {
     this.#tell = tell
     this.#errorText = errorText
+    this.#most = most
   }
 
   /** Shows a position as soon as its answer is available. */
@@ -51,7 +54,7 @@ export class PositionCache<T> {
       try {
         const found = await this.#tell(revision)
         this.#known.set(revision, found)
-        if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as number)
+        if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value as number)
         this.fault.value = ''
         // Show this answer, although a newer position was requested since: it is closer to that position than the one
         // shown.

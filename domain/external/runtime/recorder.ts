@@ -154,10 +154,9 @@ export class Recorder {
     const [own, ...held] = texts.filter.push(text).toReversed()
     const ready = [...this.#heldTexts(texts), ...this.#textEvents(channel, held.toReversed(), texts.continues)]
     const shown = { ...this.#textEvents(channel, [own!])[0]!, ...(continues !== undefined && { continues }) }
-    // The filter does not say whether it holds the end of the text before, so the beginning of this text is unknown.
+    // The filter does not say whether it holds the end of an earlier text, so the beginning of this text may be unknown.
     if (own !== '') texts.continues = true
-    else if (held.length > 0 || continues === true) texts.continues = continues
-    else texts.continues = undefined
+    else texts.continues = continues === true && (held.length > 0 || texts.continues === true) ? true : undefined
     const more = rest.data !== undefined || rest.message !== undefined
     if (more) return [...ready, { ...shown, ...this.#hideValue(rest as JsonObject) }]
     return own === '' ? ready : [...ready, shown]

@@ -43,6 +43,10 @@ export interface RunShown extends RunSummary {
   readonly sessionId: string | null
   /** The runs that continue the session of this run, oldest first. */
   readonly continuedBy: readonly string[]
+  /** One of them works or has named the session. */
+  readonly isContinued: boolean
+  /** The first input of the root agent was erased, and with it the request of an external run. */
+  readonly isRequestErased: boolean
 }
 
 /** A run with the tree of its agents, or null. */
@@ -73,12 +77,26 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
     .where('outcome', 'is', null)
     .orderBy('revision', 'desc')
     .executeTakeFirst()
-  const later = await db.selectFrom('runs').select('id').where('continues', '=', runId).orderBy('started').execute()
+  const later = await db
+    .selectFrom('runs as r')
+    .leftJoin('agents as a', 'a.id', 'r.id')
+    .select(['r.id', 'r.status', 'a.session_id'])
+    .where('r.continues', '=', runId)
+    .orderBy('r.started')
+    .execute()
+  const request = await db
+    .selectFrom('inputs')
+    .select('erased')
+    .where('agent_id', '=', runId)
+    .orderBy('revision')
+    .executeTakeFirst()
   return {
     ...{ ...summary!, tree, gates, standing_approvals, cancelling, restoring: restoring ?? null },
     driveRequested: root?.drive_requested === 1,
     sessionId: root?.session_id ?? null,
     continuedBy: later.map(({ id }) => id),
+    isContinued: later.some((one) => one.status === 'active' || one.session_id !== null),
+    isRequestErased: request?.erased === 1,
   }
 }
 

@@ -72,7 +72,7 @@ test('a chunk continues the text before it, but for the first chunk of another m
     mapping
       .map({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...(messageId && { messageId }) })
       .map(({ continues }) => continues)
-  expect([said('a'), said('b')].flat()).toEqual([true, true])
+  expect([said('a'), said('b')].flat()).toEqual([undefined, true])
   expect([said('a', 'm1'), said('b', 'm1'), said('c', 'm2')].flat()).toEqual([false, true, false])
 })
 

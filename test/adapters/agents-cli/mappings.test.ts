@@ -104,6 +104,24 @@ describe('usage by model', () => {
     })
   })
 
+  it('claude: the sum over the results of a run, each of which reports an interval', () => {
+    const line = { type: 'result', subtype: 'success', is_error: false, modelUsage: { a: figures(10, 0.5) } }
+    const results = [{ a: figures(1, 0.25), b: figures(2, 0) }, {}, { a: figures(3, 0.5) }]
+    const usage = mapped(
+      claudeCode,
+      results.map((interval) => ({ ...line, model_usage_since_last_result: interval })),
+    ).usage
+    expect(usage[2]!.models).toEqual({
+      scope: 'run',
+      each: [
+        { model: 'a', inputTokens: 14, cachedInputTokens: 4, outputTokens: 8, nanoDollars: 7.5e8 },
+        each('b', 2, 0),
+      ],
+    })
+    const lines = [{ ...line, model_usage_since_last_result: results[0] }, line]
+    expect(mapped(claudeCode, lines).usage[1]!.models).toMatchObject({ scope: 'session' })
+  })
+
   it('gemini: tokens of each model', () => {
     const stats = { models: { pro: { input_tokens: 5, output_tokens: 6, cached: 1 } } }
     expect(mapped(gemini, [{ type: 'result', status: 'success', stats }]).usage[0]!.models).toEqual({

@@ -100,6 +100,37 @@ test('the usage of each run is its own, although the agent reports that of the s
   }
 })
 
+test('a run is continued once, and the refusal names the newest continuation', async () => {
+  const { able, ended, start, goOn, detail } = await opened()
+  const first = await ended(await start())
+  const both = await Promise.all([goOn(first), goOn(first)])
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
+  const second = await ended(both.find(({ status }) => status === 201)!)
+  const third = await ended(await goOn(second))
+  const refused = await goOn(first)
+  expect([refused.status, (await bodyOf<{ detail: string }>(refused)).detail]).toEqual([
+    400,
+    expect.stringContaining(third),
+  ])
+  expect(able.asked).toHaveLength(3)
+  for (const [runId, continuable] of [
+    [first, false],
+    [second, false],
+    [third, true],
+  ] as const)
+    expect(await detail(runId)).toMatchObject({ continuable })
+})
+
+test('a run whose request is erased is not continued', async () => {
+  const { able, ask, ended, start, goOn, detail } = await opened()
+  const runId = await ended(await start())
+  const erased = await ask('POST', `/v1/runs/${runId}/erase`, { body: { all: true, reason: 'asked to' } })
+  expect([erased.status, await erased.text()]).toEqual([200, expect.any(String)])
+  expect(await codeOf(await goOn(runId))).toEqual([400, 'INVALID_REQUEST'])
+  expect(await detail(runId)).toMatchObject({ continuable: false })
+  expect(able.asked).toHaveLength(1)
+})
+
 test('the same key continues a run once', async () => {
   const { able, ended, start, goOn } = await opened()
   const first = await ended(await start())

@@ -1,12 +1,50 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { listEdits } from '../../../api/operations/external/list-edits.ts'
 import { fileEdits } from '../../../api/operations/external/reported-edits.ts'
+import { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
+import { MemoryBlobs, seededRandom } from '../../support/harness.ts'
+import { BEFORE } from '../../support/log/sealing.ts'
+import { standing } from '../../support/time/standing-clock.ts'
 
 const only = (input: unknown, result: unknown = null) => {
   const [edit, ...others] = fileEdits(input, result)
   expect(others).toEqual([])
-  return edit!
+  const { path, patch } = edit!
+  return { path, patch: typeof patch === 'function' ? patch(1_000) : patch }
 }
 const lines = (patch: string | null) => (patch ?? '').split('\n').filter((line) => /^[-+](?![-+])/.test(line))
+
+test('the newest edits of an agent are listed, and a result without an id ends no call', async () => {
+  const log = new MemoryLog({ clock: BEFORE })
+  const ports = {
+    log,
+    clock: standing(Date.UTC(2026, 0, 18)),
+    random: seededRandom('edits'),
+    blobs: new MemoryBlobs(),
+    build: 'test',
+  }
+  const run = await new StreamExternalLog(ports).begin(
+    { kind: 'start', backend: 'fake', request: { prompt: 'go' }, capabilities: [] },
+    { agentId: 'e' },
+  )
+  const call = (id: string, n: number) =>
+    ({
+      kind: 'ToolCall',
+      data: { id, name: 'Edit', input: { file_path: `f${n}`, old_string: 'x', new_string: 'y' } },
+    }) as const
+  const calls = Array.from({ length: 1_200 }, (_, n) => call(n === 1_199 ? 'undefined' : `t${n}`, n))
+  for (let first = 0; first < calls.length; first += 240)
+    await run.append([{ kind: 'batch', first, events: calls.slice(first, first + 240) }])
+  const nameless = { kind: 'ToolResult', data: { success: true } } as const
+  await run.append([{ kind: 'batch', first: calls.length, events: [nameless] }])
+  const { edits, more } = await listEdits({ log, blobs: ports.blobs } as never, 'e')
+  expect([edits.length, more]).toEqual([500, true])
+  expect(edits.at(-1)).toEqual({
+    ...{ revision: expect.any(Number), path: 'f1199', success: null },
+    patch: '--- f1199\n+++ f1199\n@@ -1,1 +1,1 @@\n-x\n+y\n',
+  })
+})
 
 describe('file edits that agents report', () => {
   it.each([
@@ -30,6 +68,19 @@ describe('file edits that agents report', () => {
   it('a written file is added lines, and a path without a difference is an edit too', () => {
     expect(lines(only({ file_path: 'a', content: 'x\ny\n' }).patch)).toEqual(['+x', '+y'])
     expect(only({ changes: [{ path: 'a', kind: 'delete' }] })).toEqual({ path: 'a', patch: null })
+  })
+
+  it('a file that is too long to compare is still listed as added or removed lines', () => {
+    const [long, other] = ['x\n'.repeat(60_000), 'y\n'.repeat(60_000)]
+    expect(only({ file_path: 'a', content: 'x\ny' }).patch).toBe('--- a\n+++ a\n@@ -0,0 +1,2 @@\n+x\n+y\n')
+    expect(only({ file_path: 'a', old_string: 'x\n', new_string: '' }).patch).toBe(
+      '--- a\n+++ a\n@@ -1,1 +0,0 @@\n-x\n',
+    )
+    expect(lines(only({ file_path: 'a', content: long }).patch)).toHaveLength(60_000)
+    const [edit] = fileEdits({ file_path: 'a', old_string: long, new_string: other }, null)
+    expect((edit!.patch as (ms: number) => string | null)(1_000)).toBeNull()
+    const [same] = fileEdits({ file_path: 'a', old_string: long, new_string: long }, null)
+    expect(same!.patch).toBeNull()
   })
 
   it('the patch of the result replaces the input, and is divided by file', () => {

@@ -121,29 +121,46 @@ export function externalContract(kit: TablesKit): void {
         ...{ model, inputTokens, cachedInputTokens: 1, outputTokens: 2, nanoDollars },
       })
       await puppet.emit({
-        usage: { ...USAGE, models: { scope: 'run', each: [of('large', 10, 7), of('small', 5, null)] } },
+        usage: {
+          ...USAGE,
+          models: { scope: 'run', each: [of('large', 10, 7), of('small', 5, null), of('tiny', 1, 3)] },
+        },
+      })
+      const projector = await open()
+      const byModel = async () => usageBy(tables.db, 'model', [run.agentId])
+      const before = await byModel()
+      expect(before.get('large')).toMatchObject({ calls: 1, input: 9, cacheRead: 1, output: 2, nanoDollars: 7 })
+      // The costs of the models add up to that of the run.
+      expect(before.get('small')).toMatchObject({ calls: 1, input: 4, nanoDollars: 1_500_000_000 - 10, unpriced: 0 })
+      expect(before.get('tiny')).toMatchObject({ calls: 1, nanoDollars: 3 })
+      expect(await lineage()).toMatchObject({ usage_cost: 1.5, unpriced_calls: 0 })
+      await puppet.emit({
+        usage: { ...USAGE, cost: null, models: { scope: 'run', each: [of('large', 10, 7), of('small', 5, null)] } },
       })
       puppet.exit()
       await run.completion
-      await open()
-      const byModel = await usageBy(tables.db, 'model', [run.agentId])
-      expect(byModel.get('large')).toMatchObject({
-        calls: 1,
-        input: 9,
-        cacheRead: 1,
-        output: 2,
-        nanoDollars: 7,
-        unpriced: 0,
-      })
-      expect(byModel.get('small')).toMatchObject({
-        calls: 1,
-        input: 4,
-        cacheRead: 1,
-        output: 2,
-        nanoDollars: 0,
-        unpriced: 1,
-      })
+      await projector.catchUp()
+      // A later report replaces the one before it.
+      const after = await byModel()
+      expect([...after.keys()].sort()).toEqual(['large', 'small'])
+      expect(after.get('small')).toMatchObject({ nanoDollars: 0, unpriced: 1 })
       expect(await lineage()).toMatchObject({ usage_output_tokens: 4, unpriced_calls: 1 })
+    })
+
+    it('of a request with a price has this cost although its models tell none', async () => {
+      const { gateway, puppet, open, lineage } = await told(kit)
+      const price = { asOf: 'd', input: 2_000_000, output: 4_000_000, cacheRead: 1_000_000, cacheWrite: 0 }
+      const run = await gateway.run('fake', { prompt: 'go' }, { by: ANN, price })
+      const of = (model: string, inputTokens: number) => ({
+        ...{ model, inputTokens, cachedInputTokens: 0, outputTokens: 1, nanoDollars: null },
+      })
+      const each = [of('pro', 6), of('flash', 4)]
+      const usage = { scope: 'run', inputTokens: 10, cachedInputTokens: 0, outputTokens: 2, cost: null } as const
+      await puppet.emit({ usage: { ...usage, models: { scope: 'run', each } } })
+      puppet.exit()
+      await run.completion
+      await open()
+      expect(await lineage()).toMatchObject({ nano_dollars: 28, unpriced_calls: 0 })
     })
 
     it('has the same rows after a rebuild, with its bodies erased or not', async () => {

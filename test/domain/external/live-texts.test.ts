@@ -52,6 +52,16 @@ describe('the texts of a running agent', () => {
     ])
   })
 
+  it('a whole text that is held with the piece after it is not recorded as a piece', async () => {
+    const { puppet, run } = await running()
+    const said = (text: string, continues: boolean) => ({ kind: 'TextOutput', text, continues }) as const
+    await puppet.emit({ events: [said('correct-', false), said('horse', true)] })
+    puppet.exit()
+    const told: unknown[] = []
+    for await (const { text, continues } of run.events) told.push([text, continues])
+    expect(told[0]).toEqual(['correct-', undefined])
+  })
+
   it('a text of 65,536 bytes is one event', async () => {
     const { puppet, run } = await running()
     await puppet.text('x'.repeat(65_536))

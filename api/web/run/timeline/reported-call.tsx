@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { plain } from '../../../cli/output/event-words.ts'
-import { fileEdits } from '../../../operations/external/reported-edits.ts'
+import { fileEdits, patching } from '../../../operations/external/reported-edits.ts'
 import { JsonView } from '../../parts/code/json-view.tsx'
 import { PatchView } from '../../parts/code/patch-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
@@ -10,6 +10,8 @@ import { type Arguments, objectMembers, textOrEmpty } from '../calls/call-text.t
 
 /** The most characters of a result. The detail pane shows all of it. */
 const RESULT = 2_000
+/** The longest time for the comparisons of a call's texts, in ms. */
+const COMPARING_MS = 500
 
 /** The members of a call's input that identify its subject, in the vocabularies of different agents. */
 const SUBJECTS = ['command', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
@@ -74,14 +76,18 @@ interface DataProps {
 }
 
 function Data({ input, result: told, hasCall, hasResult }: DataProps) {
-  const edits = fileEdits(input, told)
+  const edits = useMemo(() => {
+    const patchOf = patching(COMPARING_MS)
+    return fileEdits(input, told).map((edit) => ({ path: edit.path, ...patchOf(edit) }))
+  }, [input, told])
   const { output } = told
   return (
     <>
-      {edits.map(({ path, patch }, n) =>
+      {edits.map(({ path, patch, tooLong }, n) =>
         patch === null ? (
           <p key={n} class="mono">
             <bdi>{shown(path)}</bdi>
+            {tooLong && ' — too long to compare'}
           </p>
         ) : (
           <PatchView key={n} patch={patch} label={`Change of ${path}`} />
