@@ -30,7 +30,7 @@ export { type AgentTreeNode, agentHeads, agentTree, type RunShown, showRun, show
 export type { RunFilter, RunStatusName } from './agent/queries/run-filter.ts'
 export { type RunSummary, type RunsPage, selectRuns } from './agent/queries/runs.ts'
 export { supportersOfCall, withSupports } from './agent/queries/supports.ts'
-export { type FoundText, newestTexts, type Searched, searchTexts } from './agent/queries/texts.ts'
+export { type FoundText, type Searched, searchTexts } from './agent/queries/texts.ts'
 export { type UsageSum, usageBy } from './agent/queries/usage.ts'
 export { type WaitingReason, waitingOf } from './agent/queries/waiting.ts'
 export { agentChanges } from './agent/rows/index.ts'

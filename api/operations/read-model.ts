@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
+import type { AlteredRow, Database, FoundText, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'
 import type { CallDecision } from './decisions/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
@@ -58,7 +58,14 @@ export interface ReadModel {
   /** Resolves when the database answers a trivial query. Does not wait for the projector. */
   answers(): Promise<void>
   /** Newest first. With a text filter, a page may be empty and still have a next one. */
-  runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
+  runs(page: Page & RunFilter): Promise<
+    Shown<{
+      runs: readonly RunRow[]
+      next: string | null
+      /** With a text filter: the newest text of an event of each run that contains it, by run id. */
+      matches: ReadonlyMap<string, FoundText>
+    }>
+  >
   /**
    * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the unfinished restore.
    * `sessionId`: of an external agent; null: not known. `continuedBy`: the runs that continue its session.

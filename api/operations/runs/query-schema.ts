@@ -36,7 +36,7 @@ export const RunQuery = PageQuery.extend({
     description:
       'It occurs in the task, the result, a note, a tag, the name of a called tool, a path that a call names or ' +
       'changes, the message of a failed call, or a text that GET /v1/search finds; the case of A to Z does not matter. ' +
-      'A page looks through 2000 runs: it may be empty and have a next one.',
+      'A page looks through 2000 runs or about 32 MiB of texts: it may be empty and have a next one.',
   }),
   prefix: Id.optional().meta({ description: 'Only runs whose id begins so' }),
 })

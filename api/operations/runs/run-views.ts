@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { agentSpecOf } from '../../../domain/agent/runtime/history/spec.ts'
 import type { MissingParts } from '../../../domain/agent/runtime/missing-parts.ts'
 import { isOfProgram } from '../../../domain/external/hosted/state.ts'
-import { newestTexts } from '../../../projections/index.ts'
 import { isContinuable } from '../external/continue-agent.ts'
 import { acceptedLosses } from '../losses/accepted-losses.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -17,6 +16,8 @@ import type { RequestOptions } from './request-options.ts'
 import type { Run } from './schemas.ts'
 
 // The views of runs. The tables must be caught up.
+
+type RunsFound = Awaited<ReturnType<Services['read']['runs']>>['value']
 
 /** Whether a caller may see texts of people, models and tools. */
 const seesTexts = ({ identity }: RequestOptions): boolean =>
@@ -44,16 +45,17 @@ export async function listRuns(s: Services, query: z.output<typeof RunQuery>, op
     position,
     ...(Object.keys(filters).length === 0 ? await damagedRuns(s) : { damaged: {}, damagedCount: 0 }),
     runs: value.runs.map((row) => runView(s, row, sizes)).map((run) => (texts ? run : withoutTexts(run))),
-    matches: query.text === undefined ? {} : await matchesIn(s, value.runs, query.text),
+    matches: query.text === undefined ? {} : matchesOf(value, query.text),
     next: value.next,
   }
 }
 
-/** The newest match of each run, by its id. */
-async function matchesIn({ read }: Services, runs: readonly RunRow[], text: string) {
-  const ids = runs.map(({ runId }) => runId)
-  const { value } = await read.rows((db) => newestTexts(db, ids, text))
-  const found = [...value].map(([id, row]) => [id, matchOf(row, text)] as const)
+/** The newest match of each run of a page, by its id. */
+function matchesOf({ runs, matches }: RunsFound, text: string) {
+  const found = runs.map(({ runId }) => {
+    const row = matches.get(runId)
+    return [runId, row === undefined ? null : matchOf(row, text)] as const
+  })
   return Object.fromEntries(found.flatMap(([id, match]) => (match === null ? [] : [[id, match]])))
 }
 

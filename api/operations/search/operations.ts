@@ -11,7 +11,7 @@ export const SEARCH_OPERATIONS = [
     right: 'bodies.read',
     summary: 'Inputs, answers, arguments, outputs and messages of runs that contain a text, newest first',
     description:
-      'A page examines 40,000 texts: it may be empty and have a next one. Of a text, its first 65,536 characters are searched.',
+      'A page examines 40,000 texts or about 32 MiB: it may be empty and have a next one. A page has whole events, so it has more matches than the limit if its first event has. Of a text, its first 65,536 characters are searched.',
     input: { query: schema.SearchQuery },
     output: schema.Matches,
     answers: { 200: 'A page of matches' },

@@ -73,10 +73,14 @@ export interface ContentSources {
 /** The API's read model over the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
   const { log } = sources
-  const ask: AskTables = async (query, then) => {
-    const { position, data } = await tables.read(query)
-    return { position: position && formatCursor(position), value: await then(data) }
-  }
+  const askBy =
+    (read: Tables['read']): AskTables =>
+    async (query, then) => {
+      const { position, data } = await read(query)
+      return { position: position && formatCursor(position), value: await then(data) }
+    }
+  const ask = askBy((query) => tables.read(query))
+  const askApart = askBy((query) => tables.readApart?.(query) ?? tables.read(query))
   const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
     Promise.all(rows.map(async (row) => approvalRow(row, await approvalSubject(sources, row), paths)))
   const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
@@ -110,10 +114,12 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     async runs({ after, ...rest }) {
       const place = await positionAfter(log, after)
-      return ask(
+      // A search for a text takes long; other answers must not wait for its connection.
+      return (rest.text === undefined ? ask : askApart)(
         (db) => selectRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
-        async ({ runs, last }) => ({
+        async ({ runs, last, matches }) => ({
           runs: runs.map((run) => runRow(run, null)),
+          matches,
           next: last && (await cursorAt(last.id, 0)),
         }),
       )

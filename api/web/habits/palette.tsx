@@ -1,9 +1,9 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { useRights } from '../access/rights.ts'
 import { shown } from '../parts/shown.ts'
 import { Dialog } from './dialog.tsx'
-import { foundRemotely } from './remote-results.ts'
-import { type Find, findsOf, type Open } from './search-results.ts'
+import { remoteSearch } from './remote-results.ts'
+import { type Find, findKey, findsOf, type Open } from './search-results.ts'
 
 /** The pause in typing before a search on the server, in ms. */
 const PAUSE = 200
@@ -16,23 +16,30 @@ const MOST_BESIDE = 5
 export function Palette({ onClose, open }: { onClose: () => void; open: Open }) {
   const id = useId()
   const [text, setText] = useState('')
-  const [remote, setRemote] = useState<readonly Find[]>([])
-  const [at, setAt] = useState(0)
+  const [answer, setAnswer] = useState<{ readonly text: string; readonly finds: readonly Find[] } | null>(null)
+  /** The key of the chosen entry: the list changes when the server answers. Null: the first one. */
+  const [chosen, setChosen] = useState<string | null>(null)
   const rights = useRights()
+  const search = useMemo(() => (rights === null ? null : remoteSearch(rights)), [rights !== null])
   useEffect(() => {
-    let over = false
+    const over = new AbortController()
     const timer = setTimeout(() => {
-      if (rights !== null) void foundRemotely(text, rights).then((found) => over || setRemote(found))
+      void search?.(text, over.signal).then((finds) => over.signal.aborted || setAnswer({ text, finds }))
     }, PAUSE)
     return () => {
-      over = true
+      over.abort()
       clearTimeout(timer)
     }
-  }, [text, rights !== null])
-  const own = findsOf(text, open)
-  const finds = [...own.slice(0, remote.length > 0 ? MOST_BESIDE : MOST), ...remote]
+  }, [text, search])
+  const remote = answer?.text === text ? answer.finds : []
+  const most = remote.length > 0 ? MOST_BESIDE : MOST
+  const own = findsOf(text, open).filter((find, i) => i < most || findKey(find) === chosen)
+  const finds = [...own, ...remote]
   const groups = [...Map.groupBy(finds.entries(), ([_, { kind }]) => kind)]
-  const place = Math.min(at, Math.max(0, finds.length - 1))
+  const place = Math.max(
+    0,
+    finds.findIndex((find) => findKey(find) === chosen),
+  )
   useEffect(() => {
     document.getElementById(`${id}${place}`)?.scrollIntoView({ block: 'nearest' })
   }, [id, place])
@@ -43,8 +50,10 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
   }
   const key = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by !== undefined) setAt((place + by + finds.length) % Math.max(1, finds.length))
-    else if (event.key === 'Enter') take(finds[place])
+    if (by !== undefined) {
+      const next = finds[(place + by + finds.length) % Math.max(1, finds.length)]
+      if (next !== undefined) setChosen(findKey(next))
+    } else if (event.key === 'Enter') take(finds[place])
     else return
     event.preventDefault()
   }
@@ -62,7 +71,7 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value)
-          setAt(0)
+          setChosen(null)
         }}
         onKeyDown={key}
       />
@@ -77,7 +86,7 @@ export function Palette({ onClose, open }: { onClose: () => void; open: Open }) 
               // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
               // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the chosen one
               <div
-                key={`${find.title} ${find.more}`}
+                key={findKey(find)}
                 id={`${id}${i}`}
                 role="option"
                 aria-selected={i === place}

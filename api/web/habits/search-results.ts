@@ -10,6 +10,9 @@ export interface Find {
   readonly act: () => void
 }
 
+/** Names an entry, also in a later list. */
+export const findKey = ({ kind, title, more }: Find): string => `${kind} ${title} ${more}`
+
 export type FindKind = 'Screens and settings' | 'Runs' | 'Events' | 'Files' | 'Documents' | 'People'
 
 /** Opens or closes a dialog. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SqlCell } from '../../operations/sql/auditor.ts'
 import { csvOf, ndjsonOf } from '../../operations/sql/formats.ts'
-import { instant, number } from './format.ts'
+import { instant, isInstant, number } from './format.ts'
 import { save } from './save.ts'
 import { shown } from './shown.ts'
 import { Foreign } from './text.tsx'
@@ -10,7 +10,6 @@ import { Foreign } from './text.tsx'
 /** The most rows in the DOM at first. */
 const MOST = 200
 const TEXT = 300
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 export interface DataColumn {
   readonly name: string
@@ -109,7 +108,7 @@ function Cell({ cell }: { cell: SqlCell }) {
   const [whole, setWhole] = useState(false)
   if (cell === null) return <span class="quiet">–</span>
   if (typeof cell === 'number') return <>{number(cell)}</>
-  if (INSTANT.test(cell))
+  if (isInstant(cell))
     return (
       <time class="instant" dateTime={cell} title={instant(cell)}>
         {cell}

@@ -117,5 +117,10 @@ export const {
   instant,
 } = formatsOf(navigator.languages)
 
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** Whether a text is an instant as the tables write it. `2026-99-99T99:99Z` is none: a format of it throws RangeError. */
+export const isInstant = (text: string): boolean => INSTANT.test(text) && !Number.isNaN(Date.parse(text))
+
 /** The first characters of an id. */
 export const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id)

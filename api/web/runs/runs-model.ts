@@ -120,7 +120,12 @@ export class RunsModel {
     // The filters come from the address, so they may contain any text. The server refuses unknown values.
     const query = { ...this.#filters, ...more } as z.input<typeof RunQuery>
     const page = await take(api.v1.runs.$get({ query }))
-    if (this.#filters.text !== undefined) this.matches.value = { ...this.matches.value, ...page.matches }
+    if (this.#filters.text !== undefined) {
+      // A text may have been erased since an earlier answer.
+      const earlier = { ...this.matches.value }
+      for (const { runId } of page.runs) delete earlier[runId]
+      this.matches.value = { ...earlier, ...page.matches }
+    }
     return page
   }
 }

@@ -3,7 +3,6 @@ import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import { pathCell } from '../rows/touched-files.ts'
 import { reached } from './still-matters.ts'
-import { runsWithText } from './texts.ts'
 import type { WaitingReason } from './waiting.ts'
 
 export type RunStatusName = 'active' | 'recovering' | 'completed' | 'failed'
@@ -31,7 +30,7 @@ export interface RunFilter {
   readonly waiting?: readonly WaitingReason['for'][]
   /** A tag that the run has. */
   readonly tag?: string
-  /** See {@link saying}. */
+  /** It occurs in what {@link saying} searches, in the task, or in a text of an event. */
   readonly text?: string
 }
 
@@ -104,7 +103,8 @@ const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => 
 
 /**
  * The runs that contain a text, ignoring the case of A to Z: in their summary, notes and tags, in the names of called
- * tools, in the paths that calls name or change, in the messages of failed calls, and in the texts of their events.
+ * tools, in the paths that calls name or change, and in the messages of failed calls. For texts of events see
+ * `newestTexts`.
  */
 export async function saying(db: Kysely<Database>, ids: readonly string[], text: string): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
@@ -119,9 +119,7 @@ export async function saying(db: Kysely<Database>, ids: readonly string[], text:
       and (${holds('tool_name')} or ${holds('message')})
     union select run_id from touched_files where agent_id in (select id from agents where run_id in ${among})
       and ${holds('path')}`.execute(db)
-  const said = new Set(rows.map((row) => row.id))
-  const others = ids.filter((id) => !said.has(id))
-  return others.length === 0 ? said : said.union(new Set(await runsWithText(db, others, text)))
+  return new Set(rows.map((row) => row.id))
 }
 
 /** Whether a text contains another, compared as in {@link saying}. */

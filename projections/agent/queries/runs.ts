@@ -5,6 +5,7 @@ import type { Row } from '../../engine/schema/tables.ts'
 import { type MachineStateName, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
 import { filtered, holdsText, type RunFilter, saying } from './run-filter.ts'
+import { BYTES_EXAMINED, type FoundText, groupsOfRuns, newestTexts } from './texts.ts'
 import { NO_USAGE, type UsageSum, usageBy } from './usage.ts'
 import { type WaitingReason, waitingOf } from './waiting.ts'
 
@@ -35,6 +36,8 @@ export interface RunsPage {
   readonly runs: readonly RunSummary[]
   /** The last run of the page: the next page follows its `started`. Null: this is the last page. */
   readonly last: Row<'runs'> | null
+  /** With a text filter: the newest text of an event of each run that contains it, by run id. */
+  readonly matches: ReadonlyMap<string, FoundText>
 }
 
 /** The maximum number of runs that a text search examines per page. It bounds the time for rare texts. */
@@ -44,7 +47,8 @@ const AT_ONCE = 100
 
 /**
  * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the previous page. A text
- * search examines at most {@link LOOKED_THROUGH} runs per page, so a page with few or no runs may have a next page.
+ * search examines at most {@link LOOKED_THROUGH} runs per page, and ends a page after {@link BYTES_EXAMINED} bytes of
+ * texts, so a page with few or no runs may have a next page.
  */
 export async function selectRuns(
   db: Kysely<Database>,
@@ -55,23 +59,36 @@ export async function selectRuns(
   if (text === undefined) {
     const rows = await query.limit(limit + 1).execute()
     const page = rows.slice(0, limit)
-    return { runs: await summaries(db, page), last: rows.length > limit ? (page.at(-1) ?? null) : null }
+    return {
+      runs: await summaries(db, page),
+      last: rows.length > limit ? (page.at(-1) ?? null) : null,
+      matches: new Map(),
+    }
   }
   const looked = await query.limit(LOOKED_THROUGH).execute()
   const found: Row<'runs'>[] = []
-  for (let at = 0; at < looked.length && found.length <= limit; at += AT_ONCE) {
-    const some = looked.slice(at, at + AT_ONCE)
-    const tasks = await tasksOf(db, await originsOf(db, some))
-    const said = await saying(
-      db,
-      some.map(({ id }) => id),
-      text,
-    )
-    found.push(...some.filter(({ id }) => said.has(id) || holdsText(tasks.get(id) ?? '', text)))
+  const matches = new Map<string, FoundText>()
+  let bytes = 0
+  let last: Row<'runs'> | null = null
+  const isOver = () => found.length > limit || bytes >= BYTES_EXAMINED
+  for (let at = 0; at < looked.length && !isOver(); at += AT_ONCE) {
+    const some = new Map(looked.slice(at, at + AT_ONCE).map((run) => [run.id, run]))
+    const tasks = await tasksOf(db, await originsOf(db, [...some.values()]))
+    const said = await saying(db, [...some.keys()], text)
+    for (const ids of await groupsOfRuns(db, [...some.keys()])) {
+      if (isOver()) break
+      const newest = await newestTexts(db, ids, text)
+      bytes += newest.bytes
+      for (const [id, match] of newest.found) matches.set(id, match)
+      const isFound = (id: string) => matches.has(id) || said.has(id) || holdsText(tasks.get(id) ?? '', text)
+      found.push(...ids.filter(isFound).map((id) => some.get(id)!))
+      last = some.get(ids.at(-1)!)!
+    }
   }
   const page = found.slice(0, limit)
-  const full = looked.length === LOOKED_THROUGH ? (looked.at(-1) ?? null) : null
-  return { runs: await summaries(db, page), last: found.length > limit ? (page.at(-1) ?? null) : full }
+  const isWhole = looked.length < LOOKED_THROUGH && last?.id === looked.at(-1)?.id
+  const next = found.length > limit ? page.at(-1)! : isWhole ? null : last
+  return { runs: await summaries(db, page), last: next, matches }
 }
 
 /** Summaries of rows of `runs`, for lists and for the page of a run. */

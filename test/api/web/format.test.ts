@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatsOf } from '../../../api/web/parts/format.ts'
+import { formatsOf, isInstant } from '../../../api/web/parts/format.ts'
 
 // Numbers, money, durations and times in the language of the browser.
 
@@ -10,6 +10,16 @@ const DURATIONS = [420, 3_100, 59_999, 245_000, 3_600_000, 7_380_000, 200_000_00
 const SECOND = '2026-01-01T00:00:00Z'
 /** Without the marks that isolate a text from right to left. */
 const bare = (text: string) => text.replaceAll(/[\u2066-\u2069\u200e\u200f\u061c]/g, '')
+
+it.each([
+  ['2026-01-31T10:00:00.000Z', true],
+  ['2026-01-31T10:00Z', true],
+  ['2026-99-99T99:99Z', false],
+  ['2026-01-31T:.:Z', false],
+  ['2026-01-31', false],
+])('%s is an instant: %s', (text, is) => {
+  expect(isInstant(text)).toBe(is)
+})
 
 describe('the formats', () => {
   it('are those of English', () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { searchFiles } from '../../../projections/agent/queries/files.ts'
 import { selectRuns } from '../../../projections/agent/queries/runs.ts'
-import { newestTexts, type Searched, searchTexts, type TextPlace } from '../../../projections/agent/queries/texts.ts'
+import {
+  BYTES_EXAMINED,
+  newestTexts,
+  type Searched,
+  searchTexts,
+  type TextPlace,
+} from '../../../projections/agent/queries/texts.ts'
 import { listTags, notesOf } from '../../../projections/annotation/queries.ts'
 import { openOn, T0, world } from '../../support/projections/family.ts'
 import { folded, type TablesKit } from '../../support/projections/kit.ts'
@@ -94,12 +100,45 @@ export function textsContract(kit: TablesKit): void {
         (await searchTexts(db, { text: 'walrus', limit: 100, ...asked })).found.map(({ run_id }) => run_id)
       expect(await of({ runId: 'r2' })).toEqual(['r2', 'r2', 'r2', 'r2', 'r2'])
       expect(await of({ runId: 'r3' })).toEqual([])
-      const newest = await newestTexts(db, ['r1', 'r2', 'r3'], 'walrus')
+      const { found: newest } = await newestTexts(db, ['r1', 'r2', 'r3'], 'walrus')
       expect([...newest].map(([id, { text }]) => [id, text]).sort()).toEqual([
         ['r1', 'text: a walrus'],
         ['r2', 'walrus 4'],
       ])
       expect(await searchFiles(db, { text: 'WALRUS', limit: 5 })).toEqual([{ path: 'src/walrus.ts', runs: 1 }])
+    })
+
+    it('has all texts of an event on one page, also beyond the limit', async () => {
+      const { log, actor } = world()
+      const run = actor('r1')
+      run.start()
+      run.user('user_input', { text: 'walrus first' })
+      run.beginTurn()
+      run.answer(['write_file', 'write_file', 'write_file'], { text: '{"path":"walrus.ts"}', writes: ['walrus.ts'] })
+      const db = await open(log)
+      const first = await searchTexts(db, { text: 'walrus', limit: 1 })
+      expect(first.found.map(({ kind }) => kind)).toEqual(['arguments', 'arguments', 'arguments'])
+      const rest = await searchTexts(db, { text: 'walrus', limit: 1, before: first.next!.position })
+      expect([rest.found.map(({ text }) => text), rest.next]).toEqual([['walrus first'], null])
+    })
+
+    it('ends a page after so many bytes, and goes on after them', async () => {
+      const { log, actor } = world()
+      const text = 'x'.repeat(64 * 1024)
+      for (const id of ['r1', 'r2']) {
+        const run = actor(id)
+        run.start()
+        run.user('user_input', { text: `walrus of ${id}` })
+        for (let bytes = 0; bytes < 0.6 * BYTES_EXAMINED; bytes += text.length) run.user('user_input', { text })
+      }
+      const db = await open(log)
+      const first = await searchTexts(db, { text: 'walrus of r1', limit: 10 })
+      expect([first.found, first.next]).toEqual([[], expect.objectContaining({ agent_id: 'r1' })])
+      const rest = await searchTexts(db, { text: 'walrus of r1', limit: 10, before: first.next!.position })
+      expect([rest.found.length, rest.next]).toEqual([1, null])
+      const runs = await selectRuns(db, { text: 'walrus of r1' })
+      expect([runs.runs.map(({ id }) => id), runs.last]).toEqual([['r1'], null])
+      expect(runs.matches.get('r1')?.text).toBe('walrus of r1')
     })
 
     it('finds nothing of an erased run, and the tables equal those of a rebuild', async () => {

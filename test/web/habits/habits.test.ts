@@ -45,6 +45,30 @@ describe('the palette', () => {
     expect(found).toEqual([])
   })
 
+  it('keeps the chosen entry when the server answers', async () => {
+    const page = await browser.page()
+    await served.open(page)
+    await page.locator('.run-row').first().waitFor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(/\/v1\/runs\?.*text=/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^A screen/ }).waitFor()
+    await page.keyboard.type('in')
+    await expect.poll(() => page.getByRole('option').count()).toBeGreaterThan(7)
+    for (let n = 0; n < 7; n++) await page.keyboard.press('ArrowDown')
+    const chosen = page.locator('[role=option][aria-selected=true]')
+    const before = await chosen.innerText()
+    answer()
+    await page.getByRole('group', { name: 'Runs' }).waitFor()
+    expect(await chosen.innerText()).toBe(before)
+  })
+
   it('opens the help, and keys behind a dialog do nothing', async () => {
     const page = await browser.page()
     await served.open(page, `/runs/${run}`)

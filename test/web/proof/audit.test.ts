@@ -42,6 +42,30 @@ describe('questions', () => {
     expect(found).toEqual([])
   })
 
+  it('ask their own SQL at once, and other SQL of an address only after a click', async () => {
+    const page = await browser.page()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/sql') asked.push(request.postDataJSON().sql)
+    })
+    await served.open(page, '/audit?question=approvals&sql=select+1')
+    const text = page.getByLabel('One SELECT over the tables and the log')
+    await expect.poll(() => text.inputValue()).toBe('select 1')
+    await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))))
+    expect(asked).toEqual([])
+    const question = page.getByRole('button', { name: /^Who approved or rejected/ })
+    await question.click()
+    await expect.poll(() => asked.length).toBe(1)
+    await question.click()
+    await expect.poll(() => asked.length).toBe(2)
+    await page.locator('section.pane select').first().selectOption('all')
+    await expect.poll(() => asked.length).toBe(3)
+    expect(asked.map((sql) => /at >= '\d{4}-/.test(sql))).toEqual([true, true, false])
+    await page.goto(`${served.url}/audit?question=approvals`)
+    await expect.poll(() => asked.length).toBe(4)
+    expect(asked[3]).toMatch(/at >= '\d{4}-/)
+  })
+
   it('that write are refused and said so; what is foreign stays text in its cell', async () => {
     const page = await browser.page()
     const found = troubles(page)

@@ -33,10 +33,10 @@ async function search(ctx: Context, text: string, { run, limit }: SearchOptions)
     { title: 'WHAT', of: (one) => one.kind },
     { title: 'TEXT', of: (one) => oneLine(`${one.before}${one.match}${one.after}`), flexible: true },
   ])
-  if (after !== null)
-    ctx.note(
-      `these are the newest ${found.length}, there may be more: ${ctx.command('search', text, '--limit', `${10 * limit}`)}`,
-    )
+  if (after !== null) {
+    const again = ['search', text, ...(id === undefined ? [] : ['--run', id]), '--limit', `${10 * limit}`]
+    ctx.note(`these are the newest ${found.length}, there may be more: ${ctx.command(...again)}`)
+  }
   return EXIT.done
 }
 

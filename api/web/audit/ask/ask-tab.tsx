@@ -23,6 +23,12 @@ const SPANS = [
 /** Saved SQL questions and the person's own. The URL contains the text, so a person can share a question. */
 export function AskTab() {
   const found = useLoaded('questions', () => take(api.v1.ask.$get({})))
+  /** How often the person has chosen a question or its time. */
+  const [choices, setChoices] = useState(0)
+  const choose = (question: AuditQuestion) => {
+    setQuery({ question: question.name, sql: ownSql(question) })
+    setChoices((n) => n + 1)
+  }
   return (
     <Loaded of={found}>
       {({ questions }) => (
@@ -34,7 +40,14 @@ export function AskTab() {
                 <h2>Questions of auditors</h2>
                 <label>
                   Of{' '}
-                  <select value={spanAsked()} onChange={(event) => setQuery({ of: event.currentTarget.value })}>
+                  <select
+                    value={spanAsked()}
+                    onChange={(event) => {
+                      setQuery({ of: event.currentTarget.value })
+                      const question = chosen(questions)
+                      if (question?.inputs.some(({ name }) => name === 'from')) choose(question)
+                    }}
+                  >
                     {SPANS.map(([value, text]) => (
                       <option key={value} value={value}>
                         {text}
@@ -45,13 +58,13 @@ export function AskTab() {
               </div>
               <ul class="questions">
                 {questions.map((question) => (
-                  <Saved key={question.name} question={question} />
+                  <Saved key={question.name} question={question} onChoose={() => choose(question)} />
                 ))}
               </ul>
             </div>
           </section>
           <section class="pane">
-            <Editor questions={questions} />
+            <Editor questions={questions} choices={choices} />
           </section>
         </div>
       )}
@@ -68,11 +81,16 @@ const beginning = (): { readonly from?: string } => {
   return from === null || from === undefined ? {} : { from }
 }
 
-function Saved({ question }: { question: AuditQuestion }) {
-  const { name, title, sql: text, inputs, command } = question
-  const isChosen = query.value.get('question') === name
+/** The SQL of a question, with the time asked about and the inputs that the URL names. Empty: the question is a command. */
+function ownSql({ sql, inputs }: AuditQuestion): string {
   const { sql: _, ...values } = Object.fromEntries(query.value)
-  if (text === null)
+  return sql === null ? '' : filled({ sql, inputs }, { ...beginning(), ...values })
+}
+
+function Saved({ question, onChoose }: { question: AuditQuestion; onChoose: () => void }) {
+  const { name, title, sql, command } = question
+  const isChosen = query.value.get('question') === name
+  if (sql === null)
     return (
       <li>
         {title}: <code>keepup {command}</code>
@@ -80,12 +98,7 @@ function Saved({ question }: { question: AuditQuestion }) {
     )
   return (
     <li>
-      <button
-        type="button"
-        class="plain"
-        aria-current={isChosen || undefined}
-        onClick={() => setQuery({ question: name, sql: filled({ sql: text, inputs }, { ...beginning(), ...values }) })}
-      >
+      <button type="button" class="plain" aria-current={isChosen || undefined} onClick={onChoose}>
         {title}
       </button>
     </li>
@@ -107,7 +120,7 @@ interface Asked {
   readonly fault?: string
 }
 
-function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
+function Editor({ questions, choices }: { questions: readonly AuditQuestion[]; choices: number }) {
   const question = chosen(questions)
   const text = query.value.get('sql') ?? question?.sql ?? ''
   const [asked, setAsked] = useState<Asked | null>(null)
@@ -118,13 +131,23 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
   const answer = useRef<HTMLDivElement>(null)
   const rounds = useRef(0)
   const open = inputs.filter(({ name }) => text.includes(`:${name}`))
-  const isLacking = open.some(({ required }) => required)
+  const lacksInput = (sql: string) => inputs.some(({ name, required }) => required && sql.includes(`:${name}`))
+  const isLacking = lacksInput(text)
+  const askAndShow = (sql: string) => void ask(sql).then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
   // Ask a question as soon as a person chooses it, unless it lacks an input.
   useEffect(() => {
-    if (question !== undefined) void ask().then(() => answer.current?.scrollIntoView({ block: 'nearest' }))
+    if (choices > 0) askAndShow(text)
+  }, [choices])
+  // A link may name a question, whose own SQL is asked at once. A link may also contain any SQL, which runs in the name
+  // of the person who opens it: that SQL waits for a click.
+  useEffect(() => {
+    if (question === undefined || query.value.get('sql') !== null) return
+    const sql = ownSql(question)
+    setQuery({ sql })
+    askAndShow(sql)
   }, [question?.name])
-  const ask = async () => {
-    if (text.trim() === '' || isLacking) return
+  const ask = async (text: string) => {
+    if (text.trim() === '' || lacksInput(text)) return
     const nth = ++rounds.current
     setWorks(true)
     const show = (found: Asked) => {
@@ -150,7 +173,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
         class="ask-sql"
         onSubmit={(event) => {
           event.preventDefault()
-          void ask()
+          void ask(text)
         }}
       >
         <textarea
@@ -163,7 +186,7 @@ function Editor({ questions }: { questions: readonly AuditQuestion[] }) {
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
             event.preventDefault()
-            void ask()
+            void ask(text)
           }}
         />
         <div class="row">

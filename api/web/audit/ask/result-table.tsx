@@ -1,6 +1,7 @@
 import type { SqlCell, SqlResult } from '../../../operations/sql/auditor.ts'
 import { WhenAgo } from '../../parts/ago.tsx'
 import { type DataColumn, DataTable } from '../../parts/data-table.tsx'
+import { isInstant } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import { objectMembers, textOrEmpty } from '../../run/calls/call-text.ts'
@@ -24,8 +25,6 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
   if (name === 'stream') return `/audit?tab=log&stream=${id}${place.replace('?', '&')}`
   return null
 }
-
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** The last lines of an output, in lines. */
 const LINES = 8
@@ -54,7 +53,7 @@ export function ResultTable({ label, answer }: { label: string; answer: Pick<Sql
     const show: DataColumn['show'] = (cell, cells) => {
       if (typeof cell !== 'string') return undefined
       if (name === 'output') return <Output text={cell} />
-      if (INSTANT.test(cell))
+      if (isInstant(cell))
         return (
           <>
             <span class="instant">{cell}</span>{' '}
