@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { platformOf } from '../../domain/platform.ts'
 import { type FileLock, tryHold } from './exclusive.ts'
 
 /** A temporary folder with texts that erasures do not reach. */
@@ -25,14 +26,14 @@ export function temporaryFolder(name: string): TemporaryFolder {
     process.off('exit', remove)
     for (const signal of ENDING) process.off(signal, end)
     if (made === null) return
-    removeFolder(made.root)
+    removeLocked(made.root, made.lock)
     made.lock.release()
   }
   const end = (signal: NodeJS.Signals) => {
-    const isOurs = process.listenerCount(signal) === 1
+    const isLast = process.listenerCount(signal) === 1
     remove()
     // Without another listener the signal has its default effect.
-    if (isOurs) process.kill(process.pid, signal)
+    if (isLast) process.kill(process.pid, signal)
   }
   // Listen first: a signal that arrives between the two would leave the folder.
   process.once('exit', remove)
@@ -71,27 +72,44 @@ function lockedFolder(name: string): LockedFolder {
   }
 }
 
-/** Null: the folder is in use, belongs to another user, or is gone. */
-function held(root: string): FileLock | null {
-  try {
-    return tryHold(lockOf(root))
-  } catch {
-    return null
-  }
+/**
+ * Whether `temporaryFolder` of this user made an entry of the system's temporary folder. Another user can make entries
+ * with our names there, and locking opens the lock for writing, so it must be no link to a file elsewhere.
+ */
+function isOurs(root: string): boolean {
+  const folder = lstatSync(root)
+  if (!folder.isDirectory()) return false
+  if (process.getuid !== undefined && folder.uid !== process.getuid()) return false
+  if (platformOf(process.platform).hasModes && (folder.mode & 0o777) !== 0o700) return false
+  return lstatSync(lockOf(root), { throwIfNoEntry: false })?.isFile() ?? true
 }
 
 function removeLeftovers(name: string): void {
   for (const entry of readdirSync(tmpdir())) {
     if (!entry.startsWith(`keepup-${name}-`)) continue
-    const root = join(tmpdir(), entry)
-    const lock = held(root)
-    if (lock === null) continue
     try {
-      removeFolder(root)
-    } finally {
-      lock.release()
+      removeLeftover(join(tmpdir(), entry))
+    } catch {
+      // The folder is gone, or this user cannot remove it. The next call tries again.
     }
   }
+}
+
+function removeLeftover(root: string): void {
+  if (!isOurs(root)) return
+  const lock = tryHold(lockOf(root))
+  if (lock === null) return
+  try {
+    removeLocked(root, lock)
+  } finally {
+    lock.release()
+  }
+}
+
+/** Removes a folder. Releases its lock where an open file in the folder would prevent the removal. */
+function removeLocked(root: string, lock: FileLock): void {
+  if (process.platform === 'win32') lock.release()
+  removeFolder(root)
 }
 
 /** Removes a folder. Gives it another name first: a copy or a process that still uses the old name adds nothing to it. */

@@ -16,6 +16,8 @@ import { overwriteDeleted } from './overwrite.ts'
 export class SqliteSnapshots implements SnapshotStore {
   private db: DatabaseSync
   private readonly anew: () => DatabaseSync
+  /** True: the damaged file is closed and could not be replaced yet. */
+  private isUnreplaced = false
 
   /** `anew`: replaces the file by an empty one. */
   private constructor(db: DatabaseSync, anew: () => DatabaseSync) {
@@ -27,7 +29,13 @@ export class SqliteSnapshots implements SnapshotStore {
   static open(path: string, remove: (path: string) => void): SqliteSnapshots {
     const anew = () => {
       for (const ending of ['', '-wal', '-shm']) remove(`${path}${ending}`)
-      return opened(path)
+      try {
+        return opened(path)
+      } catch (error) {
+        // On a full disk, the store continues in memory: the file with the states is gone.
+        if (noRoomIn(error) === null) throw error
+        return opened(':memory:')
+      }
     }
     const inMemory = () => new SqliteSnapshots(opened(':memory:'), () => opened(':memory:'))
     try {
@@ -37,13 +45,7 @@ export class SqliteSnapshots implements SnapshotStore {
       if (isBusy(error)) throw error
       if (isReadOnlyFileSystem(dirname(path))) return inMemory()
     }
-    try {
-      return new SqliteSnapshots(anew(), anew)
-    } catch (error) {
-      // On a full disk, a reader continues with a store in memory.
-      if (noRoomIn(error) === null) throw error
-      return inMemory()
-    }
+    return new SqliteSnapshots(anew(), anew)
   }
 
   async latest(stream: string, fold: number, upTo: { revision?: number; step?: number }): Promise<Snapshot | null> {
@@ -65,7 +67,7 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 
   async put(stream: string, fold: number, { revision, step, state }: Snapshot): Promise<void> {
-    if (!this.db.isOpen) return
+    if (!this.db.isOpen && !this.isUnreplaced) return
     this.whole(() =>
       this.db
         .prepare('INSERT OR REPLACE INTO states (stream, fold, revision, step, state) VALUES (?, ?, ?, ?, ?)')
@@ -81,19 +83,26 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 
   close(): void {
-    this.db.close()
+    this.isUnreplaced = false
+    if (this.db.isOpen) this.db.close()
   }
 
   /** Runs `act`, in a new file if this one is damaged: a power cut can tear it, and SQLite notices only at the torn page. */
   private whole(act: () => void): void {
-    try {
-      act()
-    } catch (error) {
-      if (!isDamaged(error)) throw error
-      this.db.close()
-      this.db = this.anew()
-      act()
+    if (!this.isUnreplaced) {
+      try {
+        act()
+        return
+      } catch (error) {
+        if (!isDamaged(error)) throw error
+        this.db.close()
+        this.isUnreplaced = true
+      }
     }
+    // If this fails, the next call tries it again.
+    this.db = this.anew()
+    this.isUnreplaced = false
+    act()
   }
 }
 

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -51,9 +62,33 @@ test('the folder of a killed process is removed by the next call with its name',
 })
 
 test('a folder without its lock was left by a process that was killed while it made it', () => {
-  mkdirSync(join(root, 'keepup-x-half'))
+  mkdirSync(join(root, 'keepup-x-half'), { mode: 0o700 })
   temporaryFolder('x').remove()
   expect(readdirSync(root)).toEqual([])
+})
+
+test('entries that this user did not make stay there, and their locks are not opened', () => {
+  const victim = join(root, 'victim')
+  writeFileSync(victim, 'text', { mode: 0o644 })
+  mkdirSync(join(root, 'keepup-x-open'), { mode: 0o755 })
+  mkdirSync(join(root, 'keepup-x-linked'), { mode: 0o700 })
+  symlinkSync(victim, join(root, 'keepup-x-linked', 'lock'))
+  symlinkSync(join(root, 'keepup-x-open'), join(root, 'keepup-x-link'))
+  writeFileSync(join(root, 'keepup-x-file'), '')
+  const before = readdirSync(root)
+  temporaryFolder('x').remove()
+  expect(readdirSync(root)).toEqual(before)
+  expect(readFileSync(victim, 'utf8')).toBe('text')
+  expect(statSync(victim).mode & 0o777).toBe(0o644)
+})
+
+test('a leftover that cannot be removed prevents no new folder', () => {
+  mkdirSync(join(root, 'keepup-x-half'), { mode: 0o700 })
+  // The name for the removal is taken.
+  mkdirSync(join(root, 'keepup-x-half.removed', 'content'), { recursive: true })
+  const { path, remove } = temporaryFolder('x')
+  expect(existsSync(path)).toBe(true)
+  remove()
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('%s removes the folder and ends the process', (signal) => {

@@ -286,6 +286,7 @@ export class SqliteLog implements EventLog {
 
   async #close(): Promise<void> {
     this.wake()
+    await this.#owner?.writer.look()
     // SQLite's last connection moves the WAL into the main file and removes it. If another file took the log's place,
     // both could be the restored ones. A read-only connection leaves them alone, so it must be the last one.
     if (this.#replaced === null) this.#db.close()

@@ -48,9 +48,10 @@ export type BatchOutcome =
 
 /**
  * The appends of one tick in their order, because a message has the same cost for any size. `accept`: a person accepts
- * that the log has lost its end, so appends are allowed. `accepted`: the acceptance is recorded.
+ * that the log has lost its end, so appends are allowed. `accepted`: the acceptance is recorded. `look`: look whether the
+ * log's file is still the opened one.
  */
-export type ToWriter = readonly AppendMessage[] | 'accept' | 'accepted' | 'close'
+export type ToWriter = readonly AppendMessage[] | 'accept' | 'accepted' | 'look' | 'close'
 
 /**
  * `ready`: the time of the log's last event, in ms; `end`: the comparison with the mark; `place`: where its file is.
@@ -64,6 +65,7 @@ export type FromWriter =
   | { readonly failed: Failure }
   | { readonly done: readonly BatchOutcome[] }
   | 'accepted'
+  | 'looked'
   | 'closed'
 
 export function toFailure(error: LogError): Failure {

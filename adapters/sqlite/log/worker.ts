@@ -6,7 +6,7 @@ import { openToWrite } from './connection.ts'
 import { toLogError } from './errors.ts'
 import { Marked } from './marked-writer.ts'
 import { type FilePlace, OwnFile } from './own-file.ts'
-import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
+import { type BatchOutcome, type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { LogWriter } from './writer.ts'
 
 // The writer's thread. It takes all waiting appends, commits them together, answers, and only then runs checkpoints.
@@ -44,11 +44,25 @@ function serve(open: DatabaseSync, file: OwnFile, writer: LogWriter, checkpoints
     if (isReplaced()) clearInterval(looking)
   }, LOOK_MS).unref()
 
+  const commit = (jobs: readonly Job[]): readonly BatchOutcome[] => {
+    let replaced = isReplaced()
+    if (replaced === null) {
+      const done = marked.commit(jobs)
+      file.wrote()
+      // A commit into a file that was replaced meanwhile is not in the log that the next start opens.
+      replaced = isReplaced()
+      if (replaced === null) return done
+    }
+    const failure = toFailure(replaced)
+    return jobs.map(({ id }) => ({ id, failure }))
+  }
+
   const end = () => {
     clearInterval(looking)
     checkpoints.finish()
     marked.close()
     open.close()
+    if (file.replaced !== null) file.setWalAside()
     say('closed')
     port!.close()
   }
@@ -64,9 +78,7 @@ function serve(open: DatabaseSync, file: OwnFile, writer: LogWriter, checkpoints
         if (jobs.length >= MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {
-        const replaced = isReplaced()
-        const done =
-          replaced === null ? marked.commit(jobs) : jobs.map(({ id }) => ({ id, failure: toFailure(replaced) }))
+        const done = commit(jobs)
         const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
         // An erasure is acknowledged after its bytes have left the WAL, unless a reader of another process prevents it.
         if (!erased) say({ done })
@@ -77,7 +89,10 @@ function serve(open: DatabaseSync, file: OwnFile, writer: LogWriter, checkpoints
       }
       if (message === 'close') return end()
       if (typeof message === 'string') {
-        if (marked.accept(message)) say('accepted')
+        if (message === 'look') {
+          isReplaced()
+          say('looked')
+        } else if (marked.accept(message)) say('accepted')
         message = next()
       }
     }

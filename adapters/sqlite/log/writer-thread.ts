@@ -117,6 +117,21 @@ export class WriterThread {
     })
   }
 
+  /** Resolves when all appends are answered and {@link WriterNews.replaced} was called if the file was replaced. */
+  async look(): Promise<void> {
+    const worker = this.#worker
+    if (!worker) return
+    await new Promise<void>((resolve) => {
+      worker.ref()
+      worker.on('message', (message: FromWriter) => {
+        if (message === 'looked') resolve()
+      })
+      worker.once('exit', () => resolve())
+      this.#send()
+      worker.postMessage('look' satisfies ToWriter)
+    })
+  }
+
   /** Resolves when all appends are answered and the file is closed. */
   async close(): Promise<void> {
     const worker = this.#worker

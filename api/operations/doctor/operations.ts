@@ -1,6 +1,7 @@
 import { operation } from '../operation.ts'
-import { examine, joined } from './examine.ts'
+import { examine, examineMachine, joined } from './examine.ts'
 import { Findings, FindingsQuery } from './schemas.ts'
+import { shared } from './shared.ts'
 
 /** The health of a process and of everything that it needs. */
 export const DOCTOR_OPERATIONS = [
@@ -12,9 +13,12 @@ export const DOCTOR_OPERATIONS = [
     input: { query: FindingsQuery },
     output: Findings,
     answers: { 200: 'What was found' },
-    run: async (s, { query }) => {
-      const machine = query.machine === 'true' ? await s.machine() : []
-      return { findings: joined(machine, await examine(s)) }
+    run: (s, { query }, { options }) => {
+      const rights = options.identity?.rights ?? null
+      return shared(s, rights, query.machine, async () => {
+        const machine = query.machine === 'true' ? await examineMachine(s, rights) : []
+        return { findings: joined(machine, await examine(s, rights)) }
+      })
     },
   }),
 ] as const

@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 export const FindingsQuery = z.strictObject({
   machine: z.enum(['true', 'false']).default('true').meta({
-    description: 'false: without the checks of the machine and of the data folder',
+    description:
+      'The checks of the machine and of the data folder, which need the right `system.operate`. false: without them',
   }),
 })
 

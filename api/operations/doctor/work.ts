@@ -15,12 +15,11 @@ export function checkWork({ drivers, autoDrive, readOnly, holder }: Services): F
   return [ok('keepup', VERSION), ok('drivers', `${does}; ${counted(drivers.count, 'agent')} at work`)]
 }
 
-/** Begins to watch the event loop. Returns a callback that ends it and gives the finding. */
-export function watchLoop(): () => Finding {
+/** Watches the event loop until `end`. Without `end`, its timer would run on. */
+export function watchLoop(): { readonly finding: () => Finding; readonly end: () => void } {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
-  return () => {
-    delay.disable()
+  const finding = () => {
     const [usual, longest] = [delay.percentile(50), delay.max].map((ns) =>
       Math.max(0, Math.round(ns / 1e6 - RESOLUTION_MS)),
     ) as [number, number]
@@ -30,4 +29,5 @@ export function watchLoop(): () => Finding {
       'see which runs and requests are at work ("runs list", the log of requests), and give this process more CPU'
     return usual <= MOST_DELAY_MS ? ok('event loop', found) : bad('warning', 'event loop', found, todo)
   }
+  return { finding, end: () => delay.disable() }
 }

@@ -39,20 +39,20 @@ export function mustHoldTables(file: string): void {
   )
 }
 
-/** The error of reading a tables file; null: it is readable. */
-function readFault(file: string): unknown {
+/** The error of reading a tables file; otherwise the version of its tables. */
+function readVersion(file: string): { readonly fault: unknown } | { readonly version: number } {
   try {
     const { raw, close } = connectSqlite(file, 'read')
     try {
       const made = raw.prepare("select 1 from sqlite_schema where name = 'position'").get()
-      if (made === undefined) return new ProjectionError('DAMAGED', 'it contains no tables')
+      if (made === undefined) return { fault: new ProjectionError('DAMAGED', 'it contains no tables') }
       raw.prepare('select 1 from position').get()
-      return null
+      return { version: Number(raw.prepare('pragma user_version').get()?.user_version) }
     } finally {
       close()
     }
   } catch (error) {
-    return error
+    return { fault: error }
   }
 }
 
@@ -63,29 +63,26 @@ export function tablesFault(folder: string): { readonly file: string; readonly w
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size === undefined) return { file, why: 'it is missing' }
   if (size === 0) return { file, why: 'it is empty' }
-  const fault = readFault(file)
-  if (fault === null || isOneOf(fault, CLOSED)) return null
+  const read = readVersion(file)
+  if ('version' in read || isOneOf(read.fault, CLOSED)) return null
+  const { fault } = read
   return { file, why: fault instanceof Error ? fault.message : String(fault) }
 }
 
-/** False when the live tables are missing or damaged; only a writer rebuilds them. */
-export function tablesReadable(folder: string): boolean {
+/** The version of the live tables. Null: they are missing or damaged; only a writer rebuilds them. */
+function liveVersion(folder: string): number | null {
   const file = liveFile(folder)
   // An empty live file has lost its content, because a file becomes live only after its tables exist.
-  if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
-  const fault = readFault(file)
-  const isUnreadable = fault instanceof ProjectionError || isOneOf(fault, [...DAMAGED, ...CLOSED])
-  if (fault !== null && !isUnreadable) throw fault
-  return fault === null
+  if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return null
+  const read = readVersion(file)
+  if ('version' in read) return read.version
+  const { fault } = read
+  if (!(fault instanceof ProjectionError) && !isOneOf(fault, [...DAMAGED, ...CLOSED])) throw fault
+  return null
 }
 
+/** False when the live tables are missing or damaged. */
+export const tablesReadable = (folder: string): boolean => liveVersion(folder) !== null
+
 /** False when the live tables are missing, damaged or of another version of this program, which only a writer replaces. */
-export function tablesUsable(folder: string): boolean {
-  if (!tablesReadable(folder)) return false
-  const { raw, close } = connectSqlite(liveFile(folder)!, 'read')
-  try {
-    return Number(raw.prepare('pragma user_version').get()?.user_version) === TABLES_VERSION
-  } finally {
-    close()
-  }
-}
+export const tablesUsable = (folder: string): boolean => liveVersion(folder) === TABLES_VERSION

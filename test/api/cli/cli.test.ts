@@ -263,13 +263,17 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       'log mark',
       'disk',
       'clock',
-      'log',
-      'log end',
-      'rows',
-      'signed heads',
       'git',
       'sandbox',
       'model keys',
+      'keepup',
+      'drivers',
+      'log',
+      'log end',
+      'tables',
+      'rows',
+      'signed heads',
+      'event loop',
     ])
     const of = (check: string) => findings.find((f) => f.check === check)!
     expect(err).toContain('KEEPUP_FOO is no setting and is passed over\n')

@@ -12,6 +12,8 @@ export interface CheckedFaults {
   readonly calls: number
   readonly planned: number
   readonly tried: number
+  /** Faults for which the trace tells whether the program met them: all but short writes. */
+  readonly traced: number
   /** Faults that the program met, and those after which it ended with a failure. */
   readonly met: number
   readonly failed: number
@@ -41,12 +43,13 @@ export async function checkFaults(scenario: Scenario, takes: (fault: PlannedFaul
     const recording = await record(place.root, command, options)
     const planned = faultsOf(recording)
     const found: string[] = []
-    const counts = { tried: 0, met: 0, failed: 0 }
+    const counts = { tried: 0, traced: 0, met: 0, failed: 0 }
     for (const fault of planned.filter(takes)) {
       if (found.length >= 10) break
       counts.tried++
       copy(before.root, place.root)
       const { said, code, isMet } = await inject(command, fault, options)
+      if (isMet !== null) counts.traced++
       if (isMet) counts.met++
       if (code !== 0) counts.failed++
       const name = `${fault.point.call} ${fault.point.nth} of ${fault.point.path.slice(place.root.length)}, ${fault.fault}`

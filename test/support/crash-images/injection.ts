@@ -68,8 +68,8 @@ export interface Injected {
   /** The lines of stdout. */
   readonly said: readonly string[]
   readonly stderr: string
-  /** Whether the program made the call. Temporary names and the calls of a pool of threads differ between two runs. */
-  readonly isMet: boolean
+  /** Whether the program made the call. Null: a limit on file sizes does not tell. Temporary names and the calls of a pool of threads differ between two runs. */
+  readonly isMet: boolean | null
 }
 
 interface Options {
@@ -85,7 +85,7 @@ export async function inject(
 ): Promise<Injected> {
   const how = CALL_FAULTS[fault]
   // The kernel refuses writes beyond the limit, and the program says so or writes the rest to another place.
-  if (how === null) return { ...(await runToEnd(['prlimit', `--fsize=${half}`, ...command], options)), isMet: true }
+  if (how === null) return { ...(await runToEnd(['prlimit', `--fsize=${half}`, ...command], options)), isMet: null }
   const folder = mkdtempSync(join(tmpdir(), 'keepup-strace-'))
   const trace = join(folder, 'trace')
   const what = ['-e', `trace=${call}`, '-e', `inject=${call}:${how}:when=${nth}`]

@@ -63,7 +63,7 @@ test('appends of one tick cross to the writer in one message, in their order, be
   const closed = log.close()
   expect((await Promise.all(appended)).map(({ position }) => position)).toEqual([2, 4, 5])
   await closed
-  expect(sent).toEqual([[expect.anything(), expect.anything(), expect.anything()], 'close'])
+  expect(sent).toEqual([[expect.anything(), expect.anything(), expect.anything()], 'look', 'close'])
 })
 
 test('a subscription outlives the writer', async () => {
