@@ -61,6 +61,21 @@ const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
   { name: 'retention', path: '/retention', ready: '.data-table button' },
   { name: 'holds', path: '/retention?tab=holds', ready: '.data-table' },
   { name: 'held', path: `/runs/${runs.held}`, ready: '.reasons' },
+  {
+    name: 'notes',
+    path: `/runs/${runs.held}`,
+    ready: '.annotations .tag',
+    before: (page) => page.locator('.annotations summary').click(),
+  },
+  { name: 'other-agent', path: `/runs/${runs.external}`, ready: '.reported' },
+  {
+    name: 'other-agent-files',
+    path: `/runs/${runs.external}?tab=files&file=src%2Fa.ts`,
+    ready: '.difference .patch',
+  },
+  { name: 'health', path: '/health', ready: '.data-table' },
+  { name: 'access', path: '/access', ready: '.notice' },
+  { name: 'pack', path: '/pack', ready: '.notice' },
   { name: 'webhooks', path: '/webhooks', ready: '.notice' },
   {
     name: 'exported',

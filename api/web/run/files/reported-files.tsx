@@ -67,7 +67,7 @@ function OneEdit({ edit: { revision, path, patch, success } }: { edit: Edit }) {
       {patch === null ? (
         <p class="quiet">The agent reports no difference.</p>
       ) : (
-        <PatchView patch={patch} label={`Change of ${path}`} />
+        <PatchView patch={patch} label={`Change of ${shown(path)}`} />
       )}
     </div>
   )

@@ -84,7 +84,7 @@ function Data({ input, result: told, hasCall, hasResult }: DataProps) {
             <bdi>{shown(path)}</bdi>
           </p>
         ) : (
-          <PatchView key={n} patch={patch} label={`Change of ${path}`} />
+          <PatchView key={n} patch={patch} label={`Change of ${shown(path)}`} />
         ),
       )}
       {hasCall && edits.length === 0 && <JsonView name="input" value={input ?? null} />}
