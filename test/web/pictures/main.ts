@@ -19,7 +19,13 @@ interface Picture {
 }
 
 const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
-  { name: 'runs', path: '/', ready: '.run-row' },
+  { name: 'tour', path: '/', ready: '.tour' },
+  {
+    name: 'runs',
+    path: '/',
+    ready: '.run-row',
+    before: (page) => page.getByRole('button', { name: 'End the tour' }).click(),
+  },
   { name: 'run', path: `/runs/${runs.done}?at=11`, ready: '.detail h2' },
   { name: 'waterfall', path: `/runs/${runs.done}?view=waterfall&tab=state`, ready: '.work' },
   { name: 'agents', path: `/runs/${runs.family}?view=agents`, ready: '.lane' },
