@@ -31,7 +31,7 @@ it('shows the worst findings first, each with its remedy, and checks again on re
   expect(seen.map(rank)).toEqual(seen.map(rank).toSorted((a, b) => a - b))
   expect(await row('log end').innerText()).toContain('the log holds all that was seen of it')
   expect(await row('webhook').innerText()).toMatch(/warning[\s\S]*HOOK[\s\S]*keepup webhooks test chat/)
-  expect(await page.getByRole('status').innerText()).toMatch(/\d+ warnings?, \d+ ok/)
+  expect(await page.locator('main').getByRole('status').innerText()).toMatch(/\d+ warnings?, \d+ ok/)
   // A fault that comes up later is shown after the next check, and not before.
   await served.ask('POST', '/v1/anchors', { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' })
   await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
