@@ -14,6 +14,11 @@ it('shows the worst findings first, each with its remedy, and checks again on re
   })
   onTestFinished(() => served.close())
   await served.driven('finish')
+  const webhook = async () => {
+    const { findings } = await served.ask<{ findings: { check: string; state: string }[] }>('GET', '/v1/doctor')
+    return findings.find(({ check }) => check === 'webhook')?.state
+  }
+  await expect.poll(webhook).toBe('warning')
   const page = await browser.page()
   const found = troubles(page)
   await served.open(page, '/health')
@@ -25,12 +30,21 @@ it('shows the worst findings first, each with its remedy, and checks again on re
   const seen = await states()
   expect(seen.map(rank)).toEqual(seen.map(rank).toSorted((a, b) => a - b))
   expect(await row('log end').innerText()).toContain('the log holds all that was seen of it')
-  await expect
-    .poll(async () => {
-      await page.getByRole('button', { name: 'Check again' }).click()
-      return row('webhook').innerText()
-    })
-    .toMatch(/warning[\s\S]*HOOK[\s\S]*keepup webhooks test chat/)
-  expect(await page.getByRole('status').innerText()).toMatch(/\d+ warnings?, \d+ ok/)
+  expect(await row('webhook').innerText()).toMatch(/warning[\s\S]*HOOK[\s\S]*keepup webhooks test chat/)
+  expect(await page.locator('main').getByRole('status').innerText()).toMatch(/\d+ warnings?, \d+ ok/)
+  // A fault that comes up later is shown after the next check, and not before.
+  await served.ask('POST', '/v1/anchors', { anchor: 'gone', kind: 'folder', target: '/nowhere/at/all', by: 'ada' })
+  await served.ask('POST', '/v1/anchors/now', { by: 'ada' })
+  expect(await row('keepup anchor now gone').count()).toBe(0)
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/v1/doctor*', async (route) => {
+    await answer.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Check again' }).click()
+  expect(await page.getByRole('button', { name: 'Checking …' }).isDisabled()).toBe(true)
+  answer.resolve()
+  await row('keepup anchor now gone').waitFor()
+  expect(await page.getByRole('button', { name: 'Check again' }).isEnabled()).toBe(true)
   expect([await violations(page), found]).toEqual([[], []])
 })

@@ -21,10 +21,16 @@ describe('the numbers', () => {
     await served.open(page, '/numbers')
     await page.locator('.chart canvas').first().waitFor()
     expect(await page.locator('.chart canvas').count()).toBe(2)
-    const names = await page
-      .locator('section.data-box')
-      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))
-    expect(names).toEqual(['Cost by model', 'Cost by day', 'Cost by cause', 'Cost by role', 'Cost by tool'])
+    const names = () =>
+      page.locator('section.data-box').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))
+    await expect
+      .poll(names)
+      .toEqual([
+        ...['Cost by model', 'Cost by day', 'Cost by day and model'],
+        ...['Cost by cause', 'Cost by role', 'Cost by tool'],
+      ])
+    const models = page.getByRole('region', { name: 'Cost by day and model' })
+    expect(await models.locator('tbody tr').first().innerText()).toContain('scripted:')
     const total = await served.ask<{ total: { modelCalls: number } }>('GET', '/v1/cost')
     expect(await page.locator('.tile').nth(1).innerText()).toContain(String(total.total.modelCalls))
     await expect.poll(() => page.getByRole('region', { name: 'Cost by tool' }).innerText()).toContain('write_file')

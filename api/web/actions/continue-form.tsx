@@ -23,7 +23,7 @@ export function ContinueForm({ runId, onDone }: { readonly runId: string; readon
   return (
     <form class="form" onSubmit={send}>
       <p>A new run of the same agent, which remembers this one. It works in the same folder.</p>
-      <textarea ref={box} aria-label="Further task" placeholder="What the agent is to do next" />
+      <textarea ref={box} dir="auto" aria-label="Further task" placeholder="What the agent is to do next" />
       <button type="submit" class="main">
         Continue
       </button>

@@ -14,7 +14,10 @@ import { run } from './command.ts'
 
 /** A call with an unknown outcome. A person says whether it happened. */
 export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
-  const input = objectMembers(ask.arguments)
+  const { command, ...more } = objectMembers(ask.arguments)
+  const { cwd, ...rest } = more
+  // The terminal shows a folder that is a text.
+  const others = typeof cwd === 'string' ? rest : more
   const result = useRef<HTMLInputElement>(null)
   const param = { toolCallId }
   const [round, setRound] = useState(0)
@@ -42,8 +45,11 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
       <p>
         The process that ran this call stopped before it recorded a result. Look whether it took effect, then answer.
       </p>
-      {ask.toolName === 'run_command' ? (
-        <Terminal command={textOrEmpty(input.command)} cwd={textOrEmpty(input.cwd)} result={{}} />
+      {ask.toolName === 'run_command' && typeof command === 'string' ? (
+        <>
+          <Terminal command={command} cwd={textOrEmpty(cwd)} result={{}} />
+          {Object.keys(others).length > 0 && <JsonView name="other arguments" value={others} />}
+        </>
       ) : (
         <JsonView value={ask.arguments} />
       )}

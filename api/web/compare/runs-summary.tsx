@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { take } from '../../http/answers.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { api, errorText } from '../client/api.ts'
@@ -59,14 +58,15 @@ export function RunsSummary({ a, b }: { a: string; b: string }) {
               </tr>
             </thead>
             <tbody>
-              {rows.map(({ title, texts, likeness }) => (
+              {rows.map(({ title, texts, isFigure, likeness }) => (
                 <tr key={title} class={likeness}>
                   <th scope="row">
                     {title}
                     {likeness === 'unknown' && <span class="quiet"> (not comparable)</span>}
                   </th>
-                  <Cell>{texts[0]}</Cell>
-                  <Cell>{texts[1]}</Cell>
+                  {texts.map((text, n) => (
+                    <td key={n}>{isFigure ? text : <Foreign text={text} />}</td>
+                  ))}
                 </tr>
               ))}
             </tbody>
@@ -76,12 +76,6 @@ export function RunsSummary({ a, b }: { a: string; b: string }) {
     </Loaded>
   )
 }
-
-const Cell = ({ children }: { children: ComponentChildren }) => (
-  <td>
-    <Foreign text={String(children)} />
-  </td>
-)
 
 /** Marks a fork, and whether it is one of the other run. */
 function ForkOf({ run: { agentId, source }, sides }: { run: Run; sides: readonly Side[] }) {

@@ -1,5 +1,5 @@
 import type { Run } from '../../operations/runs/schemas.ts'
-import { money, span } from '../parts/format.ts'
+import { money, number, span } from '../parts/format.ts'
 
 /** The most files of a run that the summary lists. */
 const MOST_FILES = 12
@@ -16,6 +16,8 @@ export interface Side {
 export interface Row {
   readonly title: string
   readonly texts: readonly [string, string]
+  /** The texts are figures that the page has formatted, not texts of a person, a model or a tool. */
+  readonly isFigure: boolean
   readonly likeness: 'same' | 'differs' | 'unknown'
 }
 
@@ -24,11 +26,19 @@ export interface Row {
  * A row is `unknown` if a value of it is.
  */
 export function summaryRows(a: Side, b: Side, between: Changed): readonly Row[] {
-  const row = (title: string, value: (run: Run) => unknown, text = (run: Run) => String(value(run) ?? '–')): Row => {
-    const values = [value(a.run), value(b.run)].map((one) => JSON.stringify(one))
-    return { title, texts: [text(a.run), text(b.run)], likeness: values[0] === values[1] ? 'same' : 'differs' }
+  const likeness = (value: (run: Run) => unknown) =>
+    JSON.stringify(value(a.run)) === JSON.stringify(value(b.run)) ? 'same' : 'differs'
+  const row = (title: string, value: (run: Run) => unknown): Row => {
+    const text = (run: Run) => String(value(run) ?? '–')
+    return { title, texts: [text(a.run), text(b.run)], isFigure: false, likeness: likeness(value) }
   }
-  const cost = row(
+  const figure = (title: string, value: (run: Run) => unknown, text: (run: Run) => string): Row => ({
+    title,
+    texts: [text(a.run), text(b.run)],
+    isFigure: true,
+    likeness: likeness(value),
+  })
+  const cost = figure(
     'Cost',
     ({ total }) => total.nanoDollars,
     ({ total }) => money(total.nanoDollars),
@@ -40,10 +50,19 @@ export function summaryRows(a: Side, b: Side, between: Changed): readonly Row[] 
     row('Role', ({ role, backend }) => role ?? backend ?? 'none'),
     row('Model', ({ model }) => model),
     isPriced ? cost : { ...cost, likeness: 'unknown' },
-    row('Time', timeOf, (run) => span(timeOf(run))),
-    row('Turns, calls', ({ turn, total }) => `${turn}, ${total.toolCalls}`),
+    figure('Time', timeOf, (run) => span(timeOf(run))),
+    figure(
+      'Turns, calls',
+      ({ turn, total }) => [turn, total.toolCalls],
+      ({ turn, total }) => `${number(turn)}, ${number(total.toolCalls)}`,
+    ),
     row('Result', ({ error, summary, partialOutput }) => error?.message || (summary ?? partialOutput)),
-    { title: 'Files', texts: [filesText(a.files), filesText(b.files)], likeness: filesLikeness(a, b, between) },
+    {
+      title: 'Files',
+      texts: [filesText(a.files), filesText(b.files)],
+      isFigure: false,
+      likeness: filesLikeness(a, b, between),
+    },
   ]
 }
 

@@ -13,13 +13,22 @@ export function HealthScreen() {
   useTitle('Health')
   // The checks start programs and read files, so only a person repeats them.
   const [round, setRound] = useState(0)
-  const found = useLoaded('doctor', () => take(api.v1.doctor.$get({ query: {} })), round)
+  const [isChecking, setChecking] = useState(true)
+  const check = async () => {
+    setChecking(true)
+    try {
+      return await take(api.v1.doctor.$get({ query: {} }))
+    } finally {
+      setChecking(false)
+    }
+  }
+  const found = useLoaded('doctor', check, round)
   return (
     <div class="screen">
       <div class="bar">
         <h1>Health</h1>
-        <button type="button" onClick={() => setRound((n) => n + 1)}>
-          Check again
+        <button type="button" disabled={isChecking} onClick={() => setRound((n) => n + 1)}>
+          {isChecking ? 'Checking …' : 'Check again'}
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}

@@ -30,12 +30,13 @@ const STEPS: readonly Step[] = [
 /** Whether the visitor has ended the tour. */
 const hasEnded = stored('keepup-tour-ended', (found) => found === true)
 const at = signal(0)
-const asked = signal(0)
+/** A person asked for the tour, and it has not taken the focus yet. */
+const isAsked = signal(false)
 
 /** Shows the tour again, from its first step. */
 export function restartTour(): void {
   at.value = 0
-  asked.value++
+  isAsked.value = true
   hasEnded.value = false
 }
 
@@ -44,8 +45,10 @@ export function Tour() {
   const box = useRef<HTMLElement>(null)
   // A tour that a person asked for takes the focus; the first one leaves it where it is.
   useEffect(() => {
-    if (asked.value > 0) box.current?.focus()
-  }, [asked.value])
+    if (!isAsked.value || box.current === null) return
+    box.current.focus()
+    isAsked.value = false
+  }, [isAsked.value, hasEnded.value])
   if (hasEnded.value) return null
   const step = STEPS[at.value]!
   const isLast = at.value === STEPS.length - 1

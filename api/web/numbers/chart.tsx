@@ -25,7 +25,7 @@ export function Chart({ title, ...options }: PlotOptions & { title: string }) {
         {title}
         {options.series.map(({ label, tone }) => (
           <span key={label} class={`key ${tone}`}>
-            {label}
+            <bdi>{label}</bdi>
           </span>
         ))}
       </figcaption>

@@ -5,11 +5,11 @@ import type { Numbers, NumbersQuery } from '../../operations/numbers/schemas.ts'
 import { api } from '../client/api.ts'
 import { type DataColumn, DataTable } from '../parts/data-table.tsx'
 import { coarseMoney, compact, day, money, number } from '../parts/format.ts'
-import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { Loaded, type Loading, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Causes } from './causes.tsx'
 import { Chart } from './chart.tsx'
-import { type Day, daysOf, type ModelCost, modelsByDay } from './days.ts'
+import { type Day, dayAndModel, daysOf, type ModelCost, modelsByDay } from './days.ts'
 
 export type NumbersFilter = z.input<typeof NumbersQuery>
 
@@ -42,6 +42,8 @@ export const times = (days: readonly { readonly day: string }[]) => days.map(({ 
 export function CostTab({ numbers, cost, which, round }: Props) {
   const days = daysOf(cost, numbers)
   const { total } = cost
+  const key = `models by day ${JSON.stringify(which)}`
+  const byModel = useLoaded(key, () => take(api.v1.cost.$get({ query: { ...which, by: 'day_model' } })), round)
   return (
     <>
       <dl class="tiles">
@@ -63,7 +65,7 @@ export function CostTab({ numbers, cost, which, round }: Props) {
         <FigureTile name="Tokens out" value={compact(total.outputTokens)} more="" />
       </dl>
       <div class="charts">
-        <ModelChart which={which} round={round} days={days} />
+        <ModelChart of={byModel} days={days} />
         <Chart
           title="Tokens by day (UTC)"
           times={times(days)}
@@ -93,6 +95,8 @@ export function CostTab({ numbers, cost, which, round }: Props) {
         ]}
         rows={days.toReversed().map((day) => [day.day, day.nanoDollars, day.inputTokens, day.outputTokens])}
       />
+      <h2>By day and model</h2>
+      <Loaded of={byModel}>{({ rows }) => <ModelTable rows={rows} />}</Loaded>
       <Causes which={which} round={round} />
       {PARTS.slice(1).map((part) => (
         <Part key={part[0]} part={part} which={which} />
@@ -112,11 +116,9 @@ const stacked = (models: readonly ModelCost[]) =>
     }))
     .reverse()
 
-function ModelChart({ which, round, days }: { which: NumbersFilter; round: number; days: readonly Day[] }) {
-  const key = `models by day ${JSON.stringify(which)}`
-  const found = useLoaded(key, () => take(api.v1.cost.$get({ query: { ...which, by: 'day_model' } })), round)
+function ModelChart({ of, days }: { of: Loading<Cost>; days: readonly Day[] }) {
   return (
-    <Loaded of={found}>
+    <Loaded of={of}>
       {({ rows }) => (
         <Chart
           title="Cost by model and day (UTC)"
@@ -128,6 +130,22 @@ function ModelChart({ which, round, days }: { which: NumbersFilter; round: numbe
     </Loaded>
   )
 }
+
+/** The figures of the chart of models, the newest day first. */
+const ModelTable = ({ rows }: Pick<Cost, 'rows'>) => (
+  <DataTable
+    label="Cost by day and model"
+    empty="No model was called in this time."
+    columns={[
+      DAY_COLUMN,
+      { name: 'model' },
+      { name: 'nano_dollars', title: 'cost', show: (cell) => money(cell === null ? null : Number(cell)) },
+    ]}
+    rows={rows
+      .map(({ name, nanoDollars }) => [...dayAndModel(name), nanoDollars] as const)
+      .sort(([a], [b]) => (a < b ? 1 : a > b ? -1 : 0))}
+  />
+)
 
 export const FigureTile = ({ name, value, more }: { name: string; value: string; more: string }) => (
   <div class="tile">

@@ -24,12 +24,18 @@ export interface ModelCost {
   readonly dollars: readonly number[]
 }
 
-/** The costs by day of the dearest models, and of all others together. `rows`: named by a day, a space and a model. */
+/** The day and the model of a row of the cost by `day_model`, whose name is a day, a space and a model. */
+export function dayAndModel(name: string): readonly [day: string, model: string] {
+  const [, day = '', model = ''] = /^(\S*) (.*)$/s.exec(name) ?? []
+  return [day, model]
+}
+
+/** The costs by day of the dearest models, and of all others together. `rows`: by `day_model`. */
 export function modelsByDay(rows: Cost['rows'], days: readonly { readonly day: string }[]): ModelCost[] {
   const places = new Map(days.map(({ day }, nth) => [day, nth]))
   const costs = new Map<string, number[]>()
   for (const { name, nanoDollars } of rows) {
-    const [, day = '', model = ''] = /^(\S*) (.*)$/s.exec(name) ?? []
+    const [day, model] = dayAndModel(name)
     const place = places.get(day)
     if (place === undefined) continue
     if (!costs.has(model))

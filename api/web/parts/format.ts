@@ -24,10 +24,10 @@ export function formatsOf(languages: readonly string[]) {
     const format = new Intl.NumberFormat(locales, options)
     return (n: number): string => isolated(format.format(n))
   }
-  const digits = (least: number, most = least) => ({ minimumFractionDigits: least, maximumFractionDigits: most })
+  const digits = (count: number) => ({ minimumFractionDigits: count, maximumFractionDigits: count })
   const currency = { style: 'currency', currency: 'USD' } as const
   const [usual, fine] = [numbers({ ...currency, ...digits(4) }), numbers({ ...currency, ...digits(6) })]
-  const coarse = numbers({ ...currency, notation: 'compact', ...digits(0, 2) })
+  const coarse = numbers({ ...currency, notation: 'compact', maximumSignificantDigits: 3 })
   const unit = (name: string, decimals = 0) =>
     numbers({ style: 'unit', unit: name, unitDisplay: 'narrow', ...digits(decimals) })
   const [day, hour, minute, second] = [unit('day'), unit('hour'), unit('minute'), unit('second')]
@@ -71,7 +71,7 @@ export function formatsOf(languages: readonly string[]) {
     /** Nano-dollars as dollars; `?` if a price is unknown. Small amounts get six decimals. */
     money: (nano: number | null): string =>
       nano === null ? '?' : (nano !== 0 && nano < 10_000_000 ? fine : usual)(nano / 1e9),
-    /** Dollars for an axis. */
+    /** Dollars with three digits, for an axis: `$0.002`, `$1.5K`. */
     coarseMoney: coarse,
     /** Bytes with a binary unit. */
     size,

@@ -11,10 +11,14 @@ afterEach(() => void vi.useRealTimers())
 /** A server with a number of messages, which notes the cursors of the requests. */
 function server(count: number) {
   const asked: (string | undefined)[] = []
-  const state = { count, isDown: false }
+  // `meanwhile`: what happens during the next request.
+  const state = { count, isDown: false, meanwhile: () => {} }
   const read = async (after: string | undefined): Promise<MessageList> => {
     asked.push(after)
-    if (state.isDown) throw new Error('no answer')
+    const { isDown, meanwhile } = state
+    state.meanwhile = () => {}
+    meanwhile()
+    if (isDown) throw new Error('no answer')
     const from = Number(after ?? 0)
     const length = Math.min(PAGE, state.count - from)
     const messages = Array.from({ length }, (_, i) => ({ id: `m${from + i}`, receivedBy: [] as string[] }))
@@ -82,5 +86,18 @@ describe('the messages of a family', () => {
     await vi.runAllTimersAsync()
     expect([messages.fault.value, ids()]).toEqual(['', ['m0', 'm1', 'm2']])
     expect(asked).toEqual([undefined, undefined, undefined])
+  })
+
+  it('are read again after an interruption during a request that fails', async () => {
+    const { asked, messages, ids, state } = await open(2)
+    state.isDown = true
+    state.meanwhile = () => {
+      messages.again()
+      state.isDown = false
+    }
+    messages.hear(event('message_sent'))
+    await vi.runAllTimersAsync()
+    expect([messages.fault.value, ids()]).toEqual(['', ['m0', 'm1']])
+    expect(asked).toEqual([undefined, '2', undefined])
   })
 })

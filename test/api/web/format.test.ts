@@ -23,11 +23,13 @@ it.each([
 
 describe('the formats', () => {
   it('are those of English', () => {
-    const { number, compact, percent, money, size, span, ago, countText, moment, day, axisDay } = formatsOf(['en-US'])
+    const { number, compact, percent, money, size, span, ago, countText, moment, day, axisDay, coarseMoney } =
+      formatsOf(['en-US'])
     expect([number(1_234_567.5), compact(1_234_567), percent(0.125)]).toEqual(['1,234,567.5', '1.23M', '12.5%'])
     expect([null, 0, 9_999_999, 30_000_000, 1_234_560_000_000].map(money)).toEqual([
       ...['?', '$0.0000', '$0.010000', '$0.0300', '$1,234.5600'],
     ])
+    expect([0, 0.0005, 0.002, 0.5, 1_500].map(coarseMoney)).toEqual(['$0', '$0.0005', '$0.002', '$0.5', '$1.5K'])
     expect([null, 512, 1_536, 1_048_576, 5 * 1024 ** 5].map(size)).toEqual([
       ...['?', '512 B', '1.5 KiB', '1.0 MiB', '5,120.0 TiB'],
     ])

@@ -111,9 +111,11 @@ describe('a person', () => {
     await served.open(page, `/runs/${id}?at=6`)
     await page.getByRole('button', { name: 'Fork (f)' }).waitFor()
     await page.keyboard.press('f')
-    await expect.poll(() => page.locator('.form').innerText()).toContain('event 6')
+    // The closed form of a note is in the page too.
+    const form = page.locator('.form:visible')
+    await expect.poll(() => form.innerText()).toContain('event 6')
     await page.getByLabel('let it go on').uncheck()
-    await page.locator('.form').getByRole('button', { name: 'Fork' }).click()
+    await form.getByRole('button', { name: 'Fork' }).click()
     await expect.poll(() => idOf(page)).not.toBe(id)
     const { events } = await served.ask<{ events: { payload: { revision: number } }[] }>(
       'GET',

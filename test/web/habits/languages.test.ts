@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../../support/browser/pages.ts'
@@ -46,8 +47,16 @@ describe('the language of the browser', () => {
     await page.goto(`${served.url}/numbers`)
     const day = page.locator('.data-table time').first()
     await expect.poll(() => day.innerText()).toMatch(/^\d\d\.\d\d\.\d{4}$/)
-    // The exact day stays in the title and in what a person copies from a download.
+    // The exact day stays in the title and in a download.
     expect(await day.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d$/)
+    const table = page.locator('.data', { has: page.getByRole('region', { name: 'Cost by day', exact: true }) })
+    const saved = page.waitForEvent('download')
+    await table.getByRole('button', { name: 'CSV', exact: true }).click()
+    expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(/\n\d{4}-\d\d-\d\d,/)
+    await page.goto(`${served.url}/compare?a=${runs[PERSIAN]}&b=${runs[HINDI]}`)
+    const cost = page.locator('.summary tr', { hasText: 'Cost' })
+    await expect.poll(() => cost.innerText()).toMatch(/0,0000\s\$/)
+    expect(await cost.innerText()).not.toContain('U+')
     expect(found).toEqual([])
   })
 

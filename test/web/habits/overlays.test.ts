@@ -88,6 +88,9 @@ const to = (path: string) => () => path
 const done = () => `/runs/${furnished.done}`
 const asks = () => `/runs/${furnished.asks}`
 const edit = () => `/documents/${furnished.paper}?tab=edit`
+const noted = () => `/runs/${furnished.noted}`
+/** A form of a run's screen. The form of a note is in the page too, but closed. */
+const FORM = '.form:visible'
 const onPeople = { guarded: true } as const
 
 const comment = (kind: string) => async (page: Page) => {
@@ -126,8 +129,8 @@ const OVERLAYS: readonly Overlay[] = [
     onPeople,
   ),
   dialog('access/keys.tsx', to('/access?tab=keys'), button(/^Revoke /, false), onPeople),
-  menu('page/navigation.tsx', to('/'), summary('Oversight'), { on: DESK }),
-  menu('page/navigation.tsx', to('/'), summary('Runs'), { on: PHONE }),
+  // The menu has another name on a phone.
+  menu('page/navigation.tsx', to('/'), async (page) => page.getByRole('navigation').locator('summary').click()),
   menu('page/shell.tsx', to('/'), summary('ada')),
   menu('runs/columns.tsx', to('/'), summary('Columns')),
   menu('runs/filter-bar.tsx', to('/'), summary('More filters')),
@@ -137,14 +140,22 @@ const OVERLAYS: readonly Overlay[] = [
   menu('start/recorded-notes.tsx', () => `/start?from=${furnished.done}`, summary('further setting')),
   menu('run/detail/request-chat.tsx', () => `${done()}?at=13&tab=request`, summary('System prompt')),
   menu('run/detail/request-chat.tsx', () => `${done()}?at=13&tab=request`, summary(/tools?$/)),
-  menu('run/timeline/other-agent.tsx', () => `/runs/${external}`, summary('Bash'), onPeople),
+  menu('run/timeline/reported-call.tsx', () => `/runs/${external}`, summary('Bash'), onPeople),
   menu('run/timeline/reported-spans.tsx', () => `/runs/${spans}`, summary('chat'), onPeople),
+  menu('annotation/annotations.tsx', noted, summary('1 note'), { shown: '.annotations details[open]' }),
+  { file: 'annotation/annotations.tsx', path: noted, open: summary('1 note'), shown: '.annotations .form' },
   { file: 'documents/editor/editor.tsx', path: edit, open: async () => {}, shown: '[role=toolbar]' },
   { file: 'documents/editor/comment-form.tsx', path: edit, open: comment('Comment'), shown: '.comment-form' },
-  { file: 'actions/fork-form.tsx', path: done, open: keyed('f'), shown: '.form' },
-  { file: 'actions/input-form.tsx', path: asks, open: keyed('i'), shown: '.form' },
-  { file: 'actions/restore-form.tsx', path: done, open: button('Restore'), shown: '.form' },
-  { file: 'actions/run-actions.tsx', path: asks, open: button('Cancel'), shown: '.form' },
+  {
+    file: 'actions/continue-form.tsx',
+    path: () => `/runs/${furnished.external}`,
+    open: button('Continue'),
+    shown: FORM,
+  },
+  { file: 'actions/fork-form.tsx', path: done, open: keyed('f'), shown: FORM },
+  { file: 'actions/input-form.tsx', path: asks, open: keyed('i'), shown: FORM },
+  { file: 'actions/restore-form.tsx', path: done, open: button('Restore'), shown: FORM },
+  { file: 'actions/run-actions.tsx', path: asks, open: button('Cancel'), shown: FORM },
 ]
 
 /** Overlays that have no part of {@link OVERLAY}, such as a form inside a line. */

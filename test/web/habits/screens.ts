@@ -1,4 +1,5 @@
 import { type Served, serve } from '../../support/browser/served.ts'
+import { editingAgent, runEditingAgent } from '../../support/external/editing-agent.ts'
 
 /** A state of the page: its name, its path, and what is in it once it is drawn. */
 export type Screen = readonly [name: string, path: string, ready: string]
@@ -6,16 +7,18 @@ export type Screen = readonly [name: string, path: string, ready: string]
 export interface Furnished {
   readonly served: Served
   readonly screens: readonly Screen[]
-  /** A run that waits for an approval, one that has ended, and a document. */
+  /** A run that waits for an approval, one that has ended, one with a tag and a note, one of another agent, and a document. */
   readonly asks: string
   readonly done: string
+  readonly noted: string
+  readonly external: string
   readonly paper: string
 }
 
 /** A server with something on every screen, and the list of its screens. */
 export async function furnish(): Promise<Furnished> {
   const webhooks = [{ name: 'chat', url: 'http://127.0.0.1:9/hook', secret: 'HOOK' }]
-  const served = await serve({ settings: { webhooks } })
+  const served = await serve({ agents: [editingAgent], settings: { webhooks } })
   const asks = await served.driven('write hello', { workspace: served.workspace() })
   const done = await served.driven('write hello', {
     workspace: served.workspace(),
@@ -23,7 +26,10 @@ export async function furnish(): Promise<Furnished> {
     contextVariables: { a: 1 },
   })
   const question = await served.driven('ask me')
-  await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
+  const noted = await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
+  await served.ask('POST', `/v1/runs/${noted}/tags`, { tag: 'to check before the release', by: 'ada' })
+  await served.ask('POST', `/v1/runs/${noted}/notes`, { text: 'Anna will look at it.', by: 'ada' })
+  const external = await runEditingAgent(served, 'change two files')
   const body = {
     title: 'Plan',
     format: 'markdown',
@@ -93,11 +99,14 @@ export async function furnish(): Promise<Furnished> {
     ['the retention', '/retention', '.data-table button'],
     ['the holds', '/retention?tab=holds', '.data-table button'],
     ['a run that is held', `/runs/${done}`, '.reasons'],
+    ['a run with a tag and a note', `/runs/${noted}`, '.annotations .tag'],
+    ['a run of another agent', `/runs/${external}`, '.reported'],
+    ['the files of another agent', `/runs/${external}?tab=files&file=src%2Fa.ts`, '.difference .patch'],
     ['the webhooks', '/webhooks', '.data-table button'],
     ['the health', '/health', '.data-table .bad'],
     ['no pack', '/pack', '.notice'],
     ['no exported run', '/exported', '.notice'],
     ['a place that is none', '/nowhere', '.notice'],
   ]
-  return { served, screens, asks, done, paper }
+  return { served, screens, asks, done, noted, external, paper }
 }

@@ -19,7 +19,13 @@ interface Picture {
 }
 
 const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
-  { name: 'runs', path: '/', ready: '.run-row' },
+  { name: 'tour', path: '/', ready: '.tour' },
+  {
+    name: 'runs',
+    path: '/',
+    ready: '.run-row',
+    before: (page) => page.getByRole('button', { name: 'End the tour' }).click(),
+  },
   { name: 'run', path: `/runs/${runs.done}?at=11`, ready: '.detail h2' },
   { name: 'waterfall', path: `/runs/${runs.done}?view=waterfall&tab=state`, ready: '.work' },
   { name: 'agents', path: `/runs/${runs.family}?view=agents`, ready: '.lane' },
@@ -61,6 +67,21 @@ const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
   { name: 'retention', path: '/retention', ready: '.data-table button' },
   { name: 'holds', path: '/retention?tab=holds', ready: '.data-table' },
   { name: 'held', path: `/runs/${runs.held}`, ready: '.reasons' },
+  {
+    name: 'notes',
+    path: `/runs/${runs.held}`,
+    ready: '.annotations .tag',
+    before: (page) => page.locator('.annotations summary').click(),
+  },
+  { name: 'other-agent', path: `/runs/${runs.external}`, ready: '.reported' },
+  {
+    name: 'other-agent-files',
+    path: `/runs/${runs.external}?tab=files&file=src%2Fa.ts`,
+    ready: '.difference .patch',
+  },
+  { name: 'health', path: '/health', ready: '.data-table' },
+  { name: 'access', path: '/access', ready: '.notice' },
+  { name: 'pack', path: '/pack', ready: '.notice' },
   { name: 'webhooks', path: '/webhooks', ready: '.notice' },
   {
     name: 'exported',

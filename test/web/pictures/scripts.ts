@@ -194,7 +194,7 @@ export const SCRIPTS: Readonly<Record<string, ScriptInput>> = {
       part(
         'migrate',
         'Move the orders',
-        call('One statement moves them.', 'run_command', { command: 'touch moved.txt' }),
+        call('One statement moves them.', 'run_command', { command: 'touch moved.txt', timeoutMs: 60_000 }),
         done('Moved.'),
       ),
     ] as Part[],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TASK } from '../../../api/demo/project.ts'
 import { type Served, serve } from '../../support/browser/served.ts'
+import { editingAgent, runEditingAgent } from '../../support/external/editing-agent.ts'
 import { CRASHING } from '../../support/programs/program.ts'
 import { SCRIPTS } from './scripts.ts'
 
@@ -31,7 +32,7 @@ const FOR_EVER = { maxTurns: 10_000 }
 export interface Story {
   readonly served: Served
   readonly runs: Readonly<
-    Record<'done' | 'fork' | 'failed' | 'asks' | 'publishes' | 'doubt' | 'family' | 'held', string>
+    Record<'done' | 'fork' | 'failed' | 'asks' | 'publishes' | 'doubt' | 'family' | 'held' | 'external', string>
   >
   readonly document: string
   /** An exported run. */
@@ -76,7 +77,12 @@ export async function playStory(): Promise<Story> {
   clock.go(6)
   try {
     const open = () =>
-      serve({ data, scripts: SCRIPTS, settings: { models: MODELS, delegation: { maxDepth: 3, agents: 25 } } })
+      serve({
+        data,
+        agents: [editingAgent],
+        scripts: SCRIPTS,
+        settings: { models: MODELS, delegation: { maxDepth: 3, agents: 25 } },
+      })
     let served = await open()
     const work = (task: string, model: string, more: object = {}) => ({
       ...{
@@ -126,6 +132,9 @@ export async function playStory(): Promise<Story> {
     served = await open()
     await served.ask('POST', `/v1/runs/${doubt}/resume`, { by: 'ada' })
     await served.backend.services.drivers.ended(doubt)
+    const external = await runEditingAgent(served, 'Replace the old rounding in both files')
+    await served.ask('POST', `/v1/runs/${held}/tags`, { tag: 'audit of 2026', by: 'ada' })
+    await served.ask('POST', `/v1/runs/${held}/notes`, { text: 'Bob compares it with the printed terms.', by: 'ada' })
     const start: Story['another'] = async (kind) => {
       if (kind === 'asks') return drive(work(...ASKS))
       if (kind === 'publishes') return drive(work(...PUBLISHES))
@@ -140,7 +149,7 @@ export async function playStory(): Promise<Story> {
     writeFileSync(file, await exported.text())
     return {
       ...{ served, document: documentId, file },
-      runs: { done, fork, failed, asks, publishes, doubt, family, held },
+      runs: { done, fork, failed, asks, publishes, doubt, family, held, external },
       another: start,
       async close() {
         // A run that has ended refuses to be cancelled.

@@ -209,6 +209,7 @@ export const TASKS: readonly Task[] = [
       await hand.screen('Inbox')
       const ask = page.locator('.ask', { hasText: 'take effect?' })
       await ask.getByText('touch moved.txt').waitFor()
+      await ask.getByText('timeoutMs').waitFor()
       await ask.getByRole('button', { name: 'It did not: run it' }).waitFor()
     },
   },

@@ -4,6 +4,7 @@ import { api } from '../../client/api.ts'
 import { CodeView } from '../../parts/code/code-view.tsx'
 import { PatchView } from '../../parts/code/patch-view.tsx'
 import { useLoaded } from '../../parts/loaded.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { AgentModel } from '../agent-model.ts'
 
 interface WrittenFileProps {
@@ -33,5 +34,5 @@ function Changed({ agent, path, content, step }: Omit<WrittenFileProps, 'end'> &
   if (found === null) return <p class="quiet">loading …</p>
   const patch = 'value' in found ? (found.value.files?.patch ?? '') : ''
   if (patch === '') return <CodeView text={content} path={path} />
-  return <PatchView patch={patch} label={`Change of ${path}`} />
+  return <PatchView patch={patch} label={`Change of ${shown(path)}`} />
 }

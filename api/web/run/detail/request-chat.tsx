@@ -1,8 +1,8 @@
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { plain } from '../../../cli/output/event-words.ts'
 import type { TurnRequest } from '../../../operations/window/request-schemas.ts'
 import { JsonView } from '../../parts/code/json-view.tsx'
-import { countText } from '../../parts/format.ts'
+import { countText, number } from '../../parts/format.ts'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -23,14 +23,21 @@ interface RequestChatProps {
   readonly before: readonly Message[]
 }
 
+/** The messages that the turn before did not have, and the number of its messages that are no longer there. */
+function changesOf(before: readonly Message[], messages: readonly Message[]) {
+  const texts = messages.map((message) => JSON.stringify(message))
+  const textsBefore = before.map((message) => JSON.stringify(message))
+  const [now, known] = [new Set(texts), new Set(textsBefore)]
+  return {
+    fresh: new Set(before.length === 0 ? [] : messages.filter((_, i) => !known.has(texts[i]!))),
+    gone: textsBefore.filter((text) => !now.has(text)).length,
+  }
+}
+
 /** A model request as a chat: the system prompt, the tools, and the messages. New messages are marked. */
 export function RequestChat({ request: { system, tools, messages }, before }: RequestChatProps) {
-  const known = new Set(before.map((message) => JSON.stringify(message)))
-  const now = new Set(messages.map((message) => JSON.stringify(message)))
-  const isNew = (message: Message) => before.length > 0 && !known.has(JSON.stringify(message))
-  const fresh = messages.filter(isNew).length
+  const { fresh, gone } = useMemo(() => changesOf(before, messages), [before, messages])
   const list = useRef<HTMLOListElement>(null)
-  const gone = before.filter((message) => !now.has(JSON.stringify(message))).length
   return (
     <div class="chat">
       <details>
@@ -58,25 +65,25 @@ export function RequestChat({ request: { system, tools, messages }, before }: Re
       )}
       <p>
         {countText(messages.length, 'message')}
-        {fresh > 0 && (
+        {fresh.size > 0 && (
           <>
             {' · '}
             <button
               type="button"
               class="link"
-              onClick={() => list.current?.querySelector('.badge')?.scrollIntoView({ block: 'center' })}
+              onClick={() => list.current?.querySelector('.new')?.scrollIntoView({ block: 'center' })}
             >
-              {fresh.toLocaleString('en')} new since the turn before
+              {number(fresh.size)} new since the turn before
             </button>
           </>
         )}
       </p>
       <ol class="messages" ref={list}>
         {messages.map((message, i) => (
-          <li key={i} class={`message ${message.role}`}>
+          <li key={i} class={`message ${message.role}${fresh.has(message) ? ' new' : ''}`}>
             <p class="quiet">
               <Speaker message={message} />
-              {isNew(message) && <span class="badge">new</span>}
+              {fresh.has(message) && <span class="badge">new</span>}
             </p>
             <Content message={message} />
           </li>

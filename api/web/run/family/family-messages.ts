@@ -82,8 +82,8 @@ export class FamilyMessages {
       this.fault.value = ''
     } catch (error) {
       this.fault.value = this.#errorText(error)
-      // The messages of before stay until all of them have been read again.
-      this.#anew = anew
+      // The messages of before stay until all of them have been read again. `again` may have been called meanwhile.
+      this.#anew ||= anew
       if (anew) return
     }
     const received = ({ id, receivedBy, ...message }: MessageView): MessageView => {

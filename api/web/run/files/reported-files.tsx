@@ -83,7 +83,7 @@ function OneEdit({ edit: { revision, path, patch, tooLong, success } }: { edit: 
       {patch === null ? (
         <p class="quiet">{tooLong ? 'The texts are too long to compare.' : 'The agent reports no difference.'}</p>
       ) : (
-        <PatchView patch={patch} label={`Change of ${path}`} />
+        <PatchView patch={patch} label={`Change of ${shown(path)}`} />
       )}
     </div>
   )

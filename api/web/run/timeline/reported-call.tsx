@@ -90,7 +90,7 @@ function Data({ input, result: told, hasCall, hasResult }: DataProps) {
             {tooLong && ' — too long to compare'}
           </p>
         ) : (
-          <PatchView key={n} patch={patch} label={`Change of ${path}`} />
+          <PatchView key={n} patch={patch} label={`Change of ${shown(path)}`} />
         ),
       )}
       {hasCall && edits.length === 0 && <JsonView name="input" value={input ?? null} />}

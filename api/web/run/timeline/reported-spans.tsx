@@ -1,6 +1,6 @@
 import type { Payload } from '../../../operations/events/schemas.ts'
 import { JsonView } from '../../parts/code/json-view.tsx'
-import { span as duration } from '../../parts/format.ts'
+import { span as duration, number } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 
 type Span = Payload<'spans_reported'>['spans'][number]
@@ -16,14 +16,16 @@ export function ReportedSpans({ spans }: { spans: readonly Span[] }) {
   )
 }
 
+const tokens = (count: number | null): string => (count === null ? '?' : number(count))
+
 function ReportedSpan({ span }: { span: Span }) {
   const { name, kind, error, startUs, endUs, usage, service } = span
   const [sign, tone] = endUs === undefined ? ['…', 'quiet'] : error !== undefined ? ['✗', 'bad'] : ['✓', 'good']
   const figures = [
-    service,
+    service && shown(service),
     endUs === undefined ? 'open' : duration((endUs - startUs) / 1_000),
-    usage && `${usage.input ?? '?'} tokens in, ${usage.output ?? '?'} out`,
-    error && (error.message ?? error.type),
+    usage && `${tokens(usage.input)} tokens in, ${tokens(usage.output)} out`,
+    error && shown(error.message ?? error.type),
   ]
   const { attributes = {}, events = [], ...rest } = span
   return (
@@ -34,7 +36,7 @@ function ReportedSpan({ span }: { span: Span }) {
           <bdi>{shown(name)}</bdi>
         </span>{' '}
         <span class="quiet">
-          <bdi>{shown(figures.filter(Boolean).join(' · '))}</bdi>
+          <bdi>{figures.filter(Boolean).join(' · ')}</bdi>
         </span>
       </summary>
       <JsonView name="span" value={rest} />

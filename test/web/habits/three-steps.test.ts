@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { useBrowser } from '../support/browser/pages.ts'
-import { troubles } from '../support/browser/served.ts'
-import { playStory, type Story } from './pictures/story.ts'
-import { Hand, MOST_STEPS, SIZES, TASKS, THEMES } from './pictures/tasks.ts'
+import { useBrowser } from '../../support/browser/pages.ts'
+import { troubles } from '../../support/browser/served.ts'
+import { playStory, type Story } from '../pictures/story.ts'
+import { Hand, MOST_STEPS, SIZES, TASKS, THEMES } from '../pictures/tasks.ts'
 
 // Each of the tasks that the page is made for takes at most three steps from the list of runs. PICTURES=FOLDER also writes a
 // picture of the end of each task.
