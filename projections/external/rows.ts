@@ -251,7 +251,7 @@ function usageCalls(e: Of<'usage_reported'>): Change[] {
   if (models?.scope !== 'run') return [call(e, figures(e.body)), ...withoutCalls(e, 1)]
   const costs = costsOf(e.body, models.each)
   const calls = models.each.map(({ nanoDollars: _, ...own }, n) => {
-    const columns = { ...figures({ scope: 'run', ...own, cost: null }), nano_dollars: costs[n]! }
+    const columns = { ...figures({ scope: 'run', ...own, cost: null }), nano_dollars: costs[n] ?? null }
     // The end of the run ends only the first call.
     const ended = { status: 'answered', started_at: e.time, ended_at: e.time, ended_revision: e.revision }
     return n === 0 ? call(e, columns) : call(e, { ...columns, ...ended, started_revision: e.revision }, ATTEMPT + n)
