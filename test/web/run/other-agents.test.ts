@@ -32,7 +32,7 @@ it('the run of another agent shows its text as one, and its edits as differences
   await page.getByRole('button', { name: 'src/a.ts' }).click()
   await expect.poll(() => page.locator('.difference .patch .added').allInnerTexts()).toEqual(['+two'])
   await page.getByRole('button', { name: 'src/b.ts' }).click()
-  await expect.poll(() => page.locator('.difference .bad').innerText()).toContain('failed')
+  await expect.poll(() => page.locator('.difference > .bad').innerText()).toContain('failed')
   expect(found).toEqual([])
 })
 
