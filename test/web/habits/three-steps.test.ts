@@ -10,6 +10,8 @@ import { Hand, MOST_STEPS, SIZES, TASKS, THEMES } from '../pictures/tasks.ts'
 // picture of the end of each task.
 
 const { PICTURES } = process.env
+/** The limit of each wait for the page, long enough for a busy machine. */
+const TIMEOUT_MS = 120_000
 const VARIANTS = THEMES.flatMap((theme) =>
   (Object.keys(SIZES) as (keyof typeof SIZES)[]).map((size) => ({ theme, size })),
 )
@@ -23,6 +25,7 @@ afterAll(() => story.close())
 
 it.each(VARIANTS)('each task takes at most three steps, in the $theme theme$size', async ({ theme, size }) => {
   const page = await browser.page()
+  page.setDefaultTimeout(TIMEOUT_MS)
   const found = troubles(page)
   await page.setViewportSize(SIZES[size])
   await page.emulateMedia({ colorScheme: theme })
