@@ -89,7 +89,7 @@ describe('file edits that agents report', () => {
     const edits = fileEdits({ filePath: 'a', oldString: 'one', newString: 'two' }, { patch: two })
     expect(edits.map(({ path }) => path)).toEqual(['a', 'b'])
     expect(edits[0]!.patch).toBe('--- a\n+++ a\n@@ -7 +7 @@\n-one\n+two')
-    expect(lines(edits[1]!.patch)).toEqual(['-x', '+y'])
+    expect(lines(edits[1]!.patch as string)).toEqual(['-x', '+y'])
     const git = 'diff --git a/c b/c\nindex 1..2 100644\n--- a/c\n+++ b/c\n@@ -1 +1 @@\n-x\n+y\n'
     expect(only(null, { patch: git })).toEqual({ path: 'c', patch: '--- c\n+++ c\n@@ -1 +1 @@\n-x\n+y\n' })
     expect(only(null, { patch: '--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+y\n' }).path).toBe('d')
