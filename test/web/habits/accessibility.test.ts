@@ -75,7 +75,7 @@ it('no screen breaks a rule of axe at the size of a desk and of a phone, in the 
     }
   }
   expect(found.filter(([, all]) => all.length > 0)).toEqual([])
-  // The access screen has tabs only when access is on; overlays.test.ts visits them.
+  // The access screen has tabs only when access is on; overlays.campaign.ts visits them.
   expect([...tabs].filter((tab) => !chosen.has(tab))).toEqual([])
 })
 

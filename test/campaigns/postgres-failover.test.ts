@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { cliOf, deployment } from '../../api/servers/deployment.ts'
-import type { Running } from '../../api/support/cli.ts'
-import { describeWithPostgres } from '../../support/postgres/postgres.ts'
+import { cliOf, deployment } from '../api/servers/deployment.ts'
+import type { Running } from '../api/support/cli.ts'
+import { describeWithPostgres } from '../support/postgres/postgres.ts'
 
 // A `serve` and a `worker` that are never restarted.
 
