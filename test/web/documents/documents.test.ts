@@ -37,7 +37,7 @@ describe('documents', () => {
     const page = await browser.page()
     const found = troubles(page)
     await served.open(page, '/documents')
-    await page.getByRole('link', { name: 'Plan <b>A</b>' }).click()
+    await page.getByRole('link', { name: 'Plan <b>A</b>', exact: true }).click()
     const detail = page.locator('.detail')
     await expect.poll(() => detail.innerText()).toContain('The second words.')
     expect(await detail.innerText()).toContain('<script>globalThis.hit=1</script>')

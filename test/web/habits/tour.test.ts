@@ -65,7 +65,6 @@ const EMPTY = [
   ['/numbers', /The cost, the tokens and the times/, 'link', 'Start a run'],
   ['/retention?tab=holds', /A hold keeps a run/, 'button', 'Set a hold'],
   ['/proof', /The log has no anchor/, 'button', 'Add an anchor'],
-  ['/audit', /Choose a question, or write one/, 'button', 'Ask (Ctrl Enter)'],
   ['/start', /No other agent is installed on the server/, null, 'keepup agents'],
 ] as const
 
