@@ -104,7 +104,7 @@ describe('two runs', () => {
     await served.open(page, `/compare?a=${wrote}&b=${runId}`)
     await expect
       .poll(() => page.locator('.summary .badge').allInnerTexts())
-      .toEqual(['fork of the other run at step 1'])
+      .toEqual(['source', 'fork of the other run at step 1'])
     const { events } = await served.ask<{ events: { revision: number; type: string }[] }>(
       ...(['GET', `/v1/runs/${wrote}/events?type=tool_call_end,turn_end`] as const),
     )
