@@ -6,10 +6,10 @@ import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 export const Tag = z
   .string()
+  .refine(isPlain, PLAIN)
   .trim()
   .min(1)
   .max(TAG_LENGTH)
-  .refine(isPlain, PLAIN)
   .meta({ description: `At most ${TAG_LENGTH} characters of one line` })
 
 export const RunParam = z.object({ id: Id })
