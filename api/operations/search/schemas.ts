@@ -3,7 +3,7 @@ import { TEXT_KINDS } from '../../../projections/agent/text-kinds.ts'
 import { CursorText, Digits, Id, Next, Position } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 
-const Searched = z.string().trim().min(1).max(200).refine(isPlain, PLAIN)
+const Searched = z.string().refine(isPlain, PLAIN).trim().min(1).max(200)
 
 export const SearchQuery = z.strictObject({
   text: Searched.meta({ description: 'It occurs in the text; the case of A to Z does not matter' }),
