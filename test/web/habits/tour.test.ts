@@ -56,6 +56,9 @@ it('a new visitor sees the tour once, steps through it by keyboard, and finds it
 })
 
 /** A screen with nothing to show: its path, what would be there, and the button, link or command that makes it. */
+/** Before a question is chosen or written, there is nothing to ask. */
+const FIRST_QUESTION = 'Who approved or rejected what, when and why; supported: one of several approvals'
+
 const EMPTY = [
   ['/', /Each run is an agent at work/, 'link', 'Start a run'],
   ['/?status=failed', /Take a filter away/, 'button', 'Show all runs'],
@@ -65,6 +68,7 @@ const EMPTY = [
   ['/numbers', /The cost, the tokens and the times/, 'link', 'Start a run'],
   ['/retention?tab=holds', /A hold keeps a run/, 'button', 'Set a hold'],
   ['/proof', /The log has no anchor/, 'button', 'Add an anchor'],
+  ['/audit', /Choose a question, or write one/, 'button', FIRST_QUESTION],
   ['/start', /No other agent is installed on the server/, null, 'keepup agents'],
 ] as const
 
