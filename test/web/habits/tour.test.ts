@@ -55,10 +55,10 @@ it('a new visitor sees the tour once, steps through it by keyboard, and finds it
   expect(found).toEqual([])
 })
 
-/** A screen with nothing to show: its path, what would be there, and the button, link or command that makes it. */
 /** Before a question is chosen or written, there is nothing to ask. */
 const FIRST_QUESTION = 'Who approved or rejected what, when and why; supported: one of several approvals'
 
+/** A screen with nothing to show: its path, what would be there, and the button, link or command that makes it. */
 const EMPTY = [
   ['/', /Each run is an agent at work/, 'link', 'Start a run'],
   ['/?status=failed', /Take a filter away/, 'button', 'Show all runs'],
