@@ -61,9 +61,9 @@ async function examineParts(s: Services, rights: ReadonlySet<Right> | null): Pro
   const findings = checkWork(s)
   if (log !== null && log.state !== 'shortened') findings.push(bad('broken', 'log', log.why, TODO))
   else findings.push(...(await checkLog(s)))
-  if (tables !== null) findings.push(bad('broken', 'tables', tables.why, TODO))
+  if (tables !== null) findings.push(bad(tables.mends ? 'warning' : 'broken', 'tables', tables.why, TODO))
   // Every other check reads the log or the tables.
-  const isSilent = findings.some(({ check, state }) => ['log', 'tables'].includes(check) && state === 'broken')
+  const isSilent = tables !== null || findings.some(({ check, state }) => check === 'log' && state === 'broken')
   for (const [name, { check, right }] of isSilent ? [] : Object.entries(CHECKS))
     if (right !== undefined && lacks(rights, right)) findings.push(skipped(name, right))
     else findings.push(...(await check(s).catch((error: unknown) => [bad('warning', name, message(error), TODO)])))

@@ -13,6 +13,8 @@ export interface Trouble {
    */
   readonly state: 'silent' | 'unusable' | 'shortened' | 'replaced'
   readonly why: string
+  /** The tables were changed by another program. The next process that updates them makes them anew from the log. */
+  readonly mends?: true
 }
 
 /** Null: usable. */
@@ -61,5 +63,6 @@ const STATES: Readonly<Record<string, Trouble['state']>> = { LOG_REPLACED: 'repl
 function troubleOf(error: unknown): Trouble {
   const code = asProblem(error)?.code
   const state = STATES[code ?? ''] ?? (SILENT.includes(code) ? 'silent' : 'unusable')
-  return { state, why: operatorText(error).split('\n')[0]! }
+  const why = operatorText(error).split('\n')[0]!
+  return { state, why, ...(code === 'TABLES_SCHEMA_OTHER' && { mends: true }) }
 }

@@ -77,16 +77,12 @@ describeWithPostgres('the command line on servers whose tables are not the logâ€
       (n: number) => `alter table ns_${n}.runs drop column created_by cascade`,
       /lost its column created_by/,
     ],
-  ])('%s dropped by hand: doctor says it, a list or a rebuild brings them back', async (what, drop, told) => {
+  ])('%s dropped by hand: doctor says it, a list or a rebuild brings them back', async (_, drop, told) => {
     for (const mend of [() => listed(), () => look(['rebuild']).then(({ code }) => code + 2)]) {
       const { n } = (await sql<{ n: string }>('select n from ns_control.live'))[0]!
       await sql(drop(Number(n)))
       if (told)
-        // Without any table no check of rows can be made, which is a fault of its own.
-        expect(await doctor('tables')).toMatchObject({
-          ...{ code: /tables/.test(what) ? 1 : 0, state: 'warning' },
-          found: expect.stringMatching(told),
-        })
+        expect(await doctor('tables')).toMatchObject({ code: 0, state: 'warning', found: expect.stringMatching(told) })
       else expect(await doctor('postgres')).toMatchObject({ found: expect.stringContaining('no tables yet') })
       expect(await mend()).toBe(2)
       expect([await listed(), (await sql<{ n: number }>('select cast(count(*) as int) as n from ns.runs'))[0]]).toEqual(
