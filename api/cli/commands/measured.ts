@@ -1,6 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import type { Share } from '../output/progress.ts'
 import { bytes } from '../output/units.ts'
@@ -15,16 +14,21 @@ export async function measured<T>(
   work: Promise<T>,
 ): Promise<T> {
   if (progress === null) return work
-  const over = new AbortController()
-  const ended = work.finally(() => over.abort())
-  ended.catch(() => undefined)
-  while (!over.signal.aborted) {
-    await wait(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined)
-    if (over.signal.aborted) break
+  let [isLooking, hasEnded] = [false, false]
+  const look = async () => {
+    if (isLooking) return
+    isLooking = true
     const share = await far().catch(() => null)
-    if (share !== null) progress.at(share)
+    isLooking = false
+    if (share !== null && !hasEnded) progress.at(share)
   }
-  return ended
+  const timer = setInterval(look, LOOK_MS)
+  try {
+    return await work
+  } finally {
+    hasEnded = true
+    clearInterval(timer)
+  }
 }
 
 /** The bytes in a folder, compared with those of the files and folders to copy. The total is computed once. */
