@@ -12,7 +12,7 @@ import { bulkExportRoutes } from './bulk-export-routes.ts'
 import { consumerRoutes } from './consumer-routes.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
 import { deprecationHeader } from './deprecation-header.ts'
-import { bodyLimitOf, documentRoutes, readsItsBody } from './document-routes.ts'
+import { documentBodyLimit, documentRoutes, readsItsBody } from './document-routes.ts'
 import { streamRoutes } from './event-stream-routes.ts'
 import { exportRoutes } from './export-routes.ts'
 import { hostGuard, jsonGuard, sizeGuard } from './guards.ts'
@@ -92,6 +92,10 @@ type EnvOf<T> = T extends OpenAPIHono<infer E, infer _, infer __> ? E : never
  */
 type SchemaOf<T> = T extends OpenAPIHono<infer _, infer S, infer __> ? S : never
 
+/** The maximum size of bodies on a path, bytes. Null: the configured maximum applies. */
+export const bodyLimit = (path: string): number | null =>
+  agUiBodyLimit(path) ?? witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? documentBodyLimit(path)
+
 /** The HTTP app, for TCP, for the owner's socket, and for in-process calls by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
@@ -124,10 +128,7 @@ export function createApp(s: Services, options: AppOptions) {
     pageFiles(),
     identityGuard(s, options.token, sessions),
     rightGuard(s, find),
-    sizeGuard(
-      options.maxBodyBytes,
-      (path) => agUiBodyLimit(path) ?? witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path),
-    ),
+    sizeGuard(options.maxBodyBytes, bodyLimit),
     stillAllowed(find),
     jsonGuard((path) => readsItsBody(path) || (witnessBodyLimit(path) ?? otlpBodyLimit(path)) !== null),
   )

@@ -19,7 +19,8 @@ const UNDER_DOCUMENTS = /^\/v1\/documents(\/|$)/
 const RAW = /^\/v1\/documents\/[^/]+\/(envelopes|updates)$/
 
 /** The limit of bodies on a path, bytes. Null: the configured limit holds. */
-export const bodyLimitOf = (path: string): number | null => (UNDER_DOCUMENTS.test(path) ? MAX_DOCUMENT_BODY : null)
+export const documentBodyLimit = (path: string): number | null =>
+  UNDER_DOCUMENTS.test(path) ? MAX_DOCUMENT_BODY : null
 
 /** Routes whose bodies the gateway reads itself, because it also records bodies that are not JSON. */
 export const readsItsBody = (path: string): boolean => RAW.test(path)

@@ -1,5 +1,3 @@
-import { isRepeatedRequest } from '../../../domain/agent/runtime/refusals.ts'
-import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { keyedCommand } from '../../../domain/log/ids.ts'
 import { keyedRunId, untilShown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
@@ -17,16 +15,12 @@ export async function createDocument(
   mustWrite(s)
   const { title, format, content = '', by } = asked
   const key = options.key === undefined ? undefined : keyOf(s, options.key, asked)
-  if (key !== undefined && (await isMade(s, key))) {
-    const { revision, frontier } = await s.documents.read(key.documentId)
-    return { made: false, created: { documentId: key.documentId, revision, frontier, diagnostics: [] } }
-  }
   const read = format === 'empty' ? { blocks: [], diagnostics: [] } : await contentFrom(format, content)
   const caller = personOf(by, options)
-  const { documentId, revision } = await s.documents.create({ title, source: format, blocks: read.blocks }, caller, key)
-  const { frontier } = await s.documents.read(documentId)
+  const { documentId, made } = await s.documents.create({ title, source: format, blocks: read.blocks }, caller, key)
+  const { revision, frontier } = await s.documents.read(documentId)
   await untilShown(s)
-  return { made: true, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
+  return { made, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
 }
 
 /** The person of a request. */
@@ -39,9 +33,3 @@ const keyOf = (s: Services, key: string, asked: CreateDocument) => ({
   documentId: keyedRunId(s, 'document', key),
   commandId: keyedCommand(s.log.logId, `document\n${key}`, asked),
 })
-
-async function isMade(s: Services, { documentId, commandId }: ReturnType<typeof keyOf>): Promise<boolean> {
-  for await (const [first] of s.log.read(documentStream(documentId), { limit: 1, bodies: false }))
-    if (first !== undefined) return isRepeatedRequest(first.header.commandId, commandId)
-  return false
-}

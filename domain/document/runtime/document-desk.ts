@@ -80,11 +80,9 @@ export class Desk {
     command: Extract<DocumentCommand, { kind: 'create' }>,
     commandId: string,
     caller: DocumentCaller,
-  ): Promise<number> {
+  ): Promise<void> {
     return this.#enqueue(async () => {
-      const asking = askingOf(caller, commandId)
-      const { revision } = await this.#mailbox.submit(command, asking, { fact: false, expected: -1 })
-      return revision
+      await this.#mailbox.submit(command, askingOf(caller, commandId), { fact: false, expected: -1 })
     })
   }
 

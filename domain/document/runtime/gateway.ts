@@ -1,4 +1,5 @@
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
+import { isRepeated } from '../../stream/runtime/idempotency-keys.ts'
 import { inSteps, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import { type Rebase, rebase } from '../envelope/after-conflict.ts'
 import type { EnvelopeAnswer } from '../envelope/answers.ts'
@@ -34,6 +35,12 @@ export interface CreationKey {
   readonly commandId: string
 }
 
+/** A document, and whether this request created it or an earlier one with the same key. */
+export interface Created {
+  readonly documentId: string
+  readonly made: boolean
+}
+
 /**
  * AI Gateway (seed 000): the only way to change documents. Judges each agent request and each person's update, records
  * it, and applies it.
@@ -58,14 +65,30 @@ export class DocumentGateway {
   }
 
   /**
-   * Creates a document and returns its id and revision. Rejects with `CONTENT_REFUSED` if the content contains a
-   * secret.
+   * Creates a document. If a request with the same key created it before, returns that document; `made` is then false.
+   * Rejects with `CONTENT_REFUSED` if the content contains a secret, and with `IDEMPOTENCY_KEY_REUSED` if the key came
+   * with another content.
    */
-  async create(
-    { title, source, blocks }: NewDocument,
-    caller: DocumentCaller,
-    key?: CreationKey,
-  ): Promise<{ readonly documentId: string; readonly revision: number }> {
+  async create(content: NewDocument, caller: DocumentCaller, key?: CreationKey): Promise<Created> {
+    if (key === undefined) return this.#createOnce(content, caller)
+    const { documentId } = key
+    if (await this.#isMade(key)) return { documentId, made: false }
+    try {
+      return await this.#createOnce(content, caller, key)
+    } catch (error) {
+      // Another process has answered the same request since the look above.
+      if (await this.#isMade(key)) return { documentId, made: false }
+      throw error
+    }
+  }
+
+  async #isMade({ documentId, commandId }: CreationKey): Promise<boolean> {
+    for await (const [first] of this.#ports.log.read(documentStream(documentId), { limit: 1, bodies: false }))
+      if (first !== undefined) return isRepeated(document, first.header.commandId, commandId)
+    return false
+  }
+
+  async #createOnce({ title, source, blocks }: NewDocument, caller: DocumentCaller, key?: CreationKey) {
     const { random, clock, documents } = this.#ports
     if (await holdsSecret(this.#ports, caller, [title, ...searchedTexts(blocks)]))
       throw new DocumentError('CONTENT_REFUSED', 'the title or content holds a secret value; send it without')
@@ -78,8 +101,8 @@ export class DocumentGateway {
       const change = content.length === 0 ? null : await inSteps(replica.editing(inserted), yielder(clock))
       const command = { kind: 'create', title, gatewayPeer, source, content: change } as const
       const commandId = key?.commandId ?? `request:${hex(random.bytes(16))}`
-      const revision = await this.#desk(documentId).create(command, commandId, caller)
-      return { documentId, revision }
+      await this.#desk(documentId).create(command, commandId, caller)
+      return { documentId, made: true }
     } finally {
       replica.close()
     }

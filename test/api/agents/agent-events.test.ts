@@ -49,7 +49,9 @@ describe('the outline of an agent', () => {
     expect(part.types.map((type) => part.names[type])).toEqual(stored.slice(3, 5).map((e) => e.header.type))
   })
 
-  it('names the ends of failed calls, also of a command with an exit code other than 0', async () => {
+  it('names the ends of failed calls, also of a command with an exit code other than 0', {
+    tags: ['git'],
+  }, async () => {
     const tools = ['run_command']
     const more = { workspace: world.workspace(), tools, approve: tools, policy: { mode: 'batch', sandboxed: false } }
     const broken = await driven('broken', more)

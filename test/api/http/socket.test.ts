@@ -2,9 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
-import { bodyLimitOf } from '../../../api/http/document-routes.ts'
-import { otlpBodyLimit } from '../../../api/http/otlp-routes.ts'
-import { witnessBodyLimit } from '../../../api/http/witness-routes.ts'
+import { bodyLimit } from '../../../api/http/app.ts'
 import { listenTcp } from '../../../api/process/owner/listen.ts'
 import { openWorld, TOKEN } from '../support/http.ts'
 
@@ -64,7 +62,7 @@ describe('over a real socket', () => {
     const none = await ask(method, path, {})
     const empty = await ask(method, path, { ...JSON_TYPE, 'content-length': '0' })
     const pieces = await ask(method, path, CHUNKED, ['{', '"nothing_that_is_known"', ':1}'])
-    const limit = witnessBodyLimit(path) ?? otlpBodyLimit(path) ?? bodyLimitOf(path) ?? 8000
+    const limit = bodyLimit(path) ?? 8000
     const large = await ask(method, path, CHUNKED, Array(9).fill(Buffer.alloc(Math.ceil(limit / 8), 0x20)))
     for (const { status } of [none, empty, pieces]) expect(status).toBeLessThan(500)
     expect(large).toEqual({ status: 413, code: 'REQUEST_TOO_LARGE' })

@@ -68,6 +68,7 @@ describe('the table of operations', () => {
       ...[
         'makeSessionCode',
         'reportSpans',
+        'runAgUi',
         'sendEnvelope',
         'sendPresence',
         'sendUpdate',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RawBody } from '../../../domain/document/runtime/received-body.ts'
 import { document, documentStream, REFUSED_STREAM } from '../../../domain/document/stream/aggregate.ts'
+import { keyedCommand } from '../../../domain/log/ids.ts'
 import { verifyStream } from '../../../domain/stream/runtime/verify.ts'
 import { LOGS, world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
@@ -27,6 +28,18 @@ describe.each(LOGS)('the gateway over %s', (_, open) => {
       ...['document_created', 'document_updated', 'envelope_received', 'document_updated'],
     ])
     expect(await verifyStream(ports, document, documentStream(id))).toMatchObject({ ok: true, digests: 2 })
+  })
+
+  test('creates a document once for a key, also for two processes at the same time', async () => {
+    const { gateway, another } = await world(open)
+    const content = { title: 'Plan', source: 'empty', blocks: [] } as const
+    const key = { documentId: 'plan', commandId: keyedCommand('log', 'key', content) }
+    const both = await Promise.all([gateway, another()].map((one) => one.create(content, ANN, key)))
+    expect(both.map(({ documentId }) => documentId)).toEqual(['plan', 'plan'])
+    expect(both.filter(({ made }) => made)).toHaveLength(1)
+    expect(await another().create(content, ANN, key)).toEqual({ documentId: 'plan', made: false })
+    const other = { ...key, commandId: keyedCommand('log', 'key', 'another content') }
+    await expect(gateway.create(content, ANN, other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   })
 
   test('gives a repeated request its first answer after a restart, applies it once, and refuses its id for another', async () => {
