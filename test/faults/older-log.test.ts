@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { cliFolder, type Running } from '../api/support/cli.ts'
 import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
 
@@ -8,13 +8,10 @@ vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // A backup is put back over the data folder of a `serve` that drives a run.
 
-const folder = cliFolder()
-afterEach(() => folder.clean())
-
-function asking(serve: Running) {
+function asking(data: string, serve: Running) {
   const [, url] = / on (http:[^,\s]+)/.exec(serve.err())!
   const headers = {
-    authorization: `Bearer ${readFileSync(join(folder.data, 'token'), 'utf8').trim()}`,
+    authorization: `Bearer ${readFileSync(join(data, 'token'), 'utf8').trim()}`,
     'content-type': 'application/json',
   }
   return async (path: string, body?: object) => {
@@ -25,10 +22,12 @@ function asking(serve: Running) {
 }
 
 test.each(['moved', 'overwritten'] as const)('its log was %s: it records nothing, says why, and ends', async (how) => {
+  const folder = cliFolder()
+  onTestFinished(() => folder.clean())
   const log = join(folder.data, 'log')
   const serve = folder.start(['serve', '--port', '0'])
   await serve.said('ask it:')
-  const ask = asking(serve)
+  const ask = asking(folder.data, serve)
   const done = async () => {
     const { body } = await ask('/v1/runs', { task: 'finish' })
     const status = async () => ((await ask(`/v1/runs/${body.runId}`)).body.run as { status?: string })?.status

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../../adapters/files/folders.ts'
+import { fileOf, openLogToRead } from '../../../adapters/sqlite/log/connection.ts'
 import { noRoom } from '../../operations/disk-full.ts'
 import { Problem } from '../../operations/problem.ts'
 import { paths } from './paths.ts'
@@ -38,6 +39,15 @@ export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
       `${path} is not the ${FOLDERS.includes(name) ? 'folder' : 'file'} that keepup keeps there; move it away`,
     )
   }
+}
+
+/**
+ * Throws the LogError of a log that this program cannot read, for commands that change a data folder without its log.
+ * A folder without a log passes.
+ */
+export function checkLogReadable(data: string): void {
+  const { log } = paths(data)
+  if (existsSync(fileOf(log))) openLogToRead(log).close()
 }
 
 function ensureWritable(data: string): void {

@@ -4,6 +4,7 @@ import { keyPlaceOf } from '../../../../adapters/vault/keys.ts'
 import { issueText } from '../../../../domain/log/issues.ts'
 import { take } from '../../../http/answers.ts'
 import { SecretName } from '../../../operations/system/schemas.ts'
+import { checkLogReadable } from '../../../process/host/data-folder.ts'
 import { vaultKeys } from '../../../process/host/vault-keys.ts'
 import type { Context } from '../../context.ts'
 import { CliError, EXIT, UsageError } from '../../exit.ts'
@@ -64,6 +65,7 @@ export function secretsCommand(program: Command, kit: Kit): void {
     .description('encrypt the vault anew under a new key; called again, it ends what was interrupted')
     .action(
       kit.action(async (ctx) => {
+        checkLogReadable(ctx.config.data)
         const keys = vaultKeys(ctx.config)
         const key = await rotateKey(ctx.config.data, keys)
         const place = keyPlaceOf(keys)
