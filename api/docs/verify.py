@@ -122,6 +122,7 @@ def check_proof(text, policy, digest=None):
     print('included: event', index, 'of', size, plain(header))
 
 # Packs
+SIGNED = {'README.txt', 'blobs', 'checkpoint', 'events.ndjson', 'hashes.txt', 'policy.txt', 'verify.py'}
 def canonical(value): return json.dumps(value, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
 def bodies_in(fact, stream):
     """The bodies that an erasure fact of a stream names. Of an encrypted fact none is known."""
@@ -178,6 +179,8 @@ def check_pack(names, load, policy):
     unshown = sum(body not in shown for body in said)
     if unshown: print('UNPROVED: bodies only said to be erased, without an erasure fact in the pack:', unshown)
     if endless: print('UNPROVED: streams that may go on after their last event in the pack:', endless, 'of', len(heads))
+    beside = sorted({name.split('/')[0] for name in names} - SIGNED)
+    if beside: print('UNPROVED: files beside the events, which nothing signs:', plain(', '.join(beside)))
     if root_of(0, size, leaves, hashes) != root or leaves or list(hashes):
         faults.append('the checkpoint is of other events than those of the pack')
     for fault in faults: print('FAULT:', plain(fault))

@@ -113,7 +113,7 @@ export async function* tarOf(pack: Pack): AsyncGenerator<Uint8Array<ArrayBuffer>
 export function writePack(parent: string, pack: Pack): string {
   mkdirSync(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'pack-'))
-  mkdirSync(join(folder, 'blobs'))
+  for (const name of ['blobs', 'tables']) mkdirSync(join(folder, name))
   for (const [name, text] of Object.entries(pack)) writeFileSync(join(folder, name), text)
   return folder
 }

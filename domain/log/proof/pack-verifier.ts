@@ -16,6 +16,9 @@ export const BLOBS = 'blobs/'
 const IN_PACKS =
   /^(?:README\.txt|agents\.json|checkpoint|events\.ndjson|hashes\.txt|policy\.txt|story\.html|verify\.py|blobs\/[0-9a-f]{64}|tables\/[a-z_]+\.csv|answers\/(?:absent\.txt|(?:[^/]+\/)?[a-z_]+\.(?:csv|json))|requests\/(?:[^/]+\/){1,2}\d+\.json)$/
 
+/** Files and folders for reading, whose content follows from the events. Nothing signs them. */
+const COPIES: ReadonlySet<string> = new Set(['agents.json', 'answers', 'requests', 'story.html', 'tables'])
+
 /** The result for a pack. `place`: `stream@revision`, or the name of a file. */
 export interface VerifiedPack {
   readonly ok: boolean
@@ -83,6 +86,7 @@ export class PackVerifier {
   readonly #shown = new Set<string>()
   #isVerifierKnown = true
   readonly #foreign: string[] = []
+  readonly #copies = new Set<string>()
   #faults = 0
   #lines = 0
   #bodies = 0
@@ -184,6 +188,8 @@ export class PackVerifier {
 
   /** The name of a file, as it is in the pack. */
   file(name: string): void {
+    const [first] = name.split('/') as [string]
+    if (COPIES.has(first)) this.#copies.add(first)
     if (!IN_PACKS.test(name) && this.#foreign.length < MAX_PROBLEMS) this.#foreign.push(name)
   }
 
@@ -214,7 +220,7 @@ export class PackVerifier {
     }
   }
 
-  /** `verify.py` says the first two in the same words. */
+  /** `verify.py` says the first three in the same words. */
   #unproved(size: number | null): string[] {
     const unshown = this.#said.filter((one) => !this.#shown.has(one)).length
     const tail = this.#last.index + 1 === size ? this.#tail : size
@@ -223,6 +229,9 @@ export class PackVerifier {
       ...(unshown > 0 ? [`bodies only said to be erased, without an erasure fact in the pack: ${unshown}`] : []),
       ...(open > 0
         ? [`streams that may go on after their last event in the pack: ${open} of ${this.#heads.size}`]
+        : []),
+      ...(this.#copies.size > 0
+        ? [`files beside the events, which nothing signs: ${[...this.#copies].sort().join(', ')}`]
         : []),
       ...(this.#isVerifierKnown
         ? []

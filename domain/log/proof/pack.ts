@@ -46,4 +46,5 @@ export const VERIFIERS: readonly string[] = [
   '4e31e7e94dd55463086fde2fdd9068f337b67c5cd2e9e5ee4af78187be65a4c0',
   'f4456eaf8c4c261699582351a3f84ce22f1548a35dc9af8557d9f14d8a006618',
   '6fa508bfb446aaf6f6db78e4d4dddd9c530fef15d32f2f77235ddb6587aca6dd',
+  'beaf5d905a73d909295f8bcd1649b740fc9fb3052cc1026dfe263fb6d20a09a1',
 ]

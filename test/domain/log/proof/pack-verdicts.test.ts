@@ -70,3 +70,14 @@ test('verify.py and our verifier agree about each pack, honest or forged, and ac
   for (const change of ['relabel, erased', 'tail, may go on'])
     expect([change, (doubted.get(change) ?? 0) > 0]).toEqual([change, true])
 })
+
+test('both verifiers name the files that nothing signs', { tags: ['python3'] }, async () => {
+  const [honest] = fc.sample(
+    anyPack.filter(({ pack, change }) => change === 'honest' && !('hashes.txt' in pack)),
+    { numRuns: 1, seed: 1 },
+  )
+  const pack = { ...honest!.pack, 'story.html': 'a story', 'tables/runs.csv': 'a table', 'tables/usage.csv': '' }
+  const said = 'files beside the events, which nothing signs: story.html, tables'
+  expect(await checkPack(tarOf(pack))).toMatchObject({ ok: true, unproved: [said] })
+  expect((await python.run(writePack(folder, pack))).shown).toContain(`UNPROVED: ${said}\n`)
+})
