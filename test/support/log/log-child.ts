@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import type { Spawn } from '../../../adapters/sqlite/log/writer-thread.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
 import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
@@ -12,9 +13,9 @@ import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 const [, , task, folder = '', name = 'child', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
 const gate = new Int32Array(new SharedArrayBuffer(4))
-const gated = (at: string) =>
+const gated: Spawn = (at, place) =>
   new Worker(new URL('./gated-writer.ts', import.meta.url), {
-    workerData: { folder: at, gate: gate.buffer },
+    workerData: { folder: at, place, gate: gate.buffer },
     execArgv: [],
   })
 // A gated writer would also delay the log's first event.
