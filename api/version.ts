@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The version of this program, of the manifest in the folder above: in the clone and in the package alike. */
-export const VERSION: string = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
+/** The manifest of this program, in the clone and in the package alike. */
+export const MANIFEST = new URL('../package.json', import.meta.url)
+
+export const VERSION: string = (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version

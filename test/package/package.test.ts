@@ -206,6 +206,15 @@ describe('the published package', () => {
     expect(keepup('--version')).toMatchObject({ status: 0, stdout: `${own.version}\n`, stderr: '' })
   })
 
+  it('examines a new data folder', () => {
+    const data = join(folders.base, 'examined')
+    for (const command of ['init', 'doctor']) {
+      const { status, stdout, stderr } = keepup('--data', data, command)
+      expect([status, stderr], stdout).toEqual([0, expect.not.stringContaining('should not have happened')])
+      expect(stdout).toMatch(/^clock +ok /m)
+    }
+  })
+
   it('plays the demo', () => {
     const { status, stderr } = keepup('demo')
     const own = /--data (\S+)/.exec(stderr)![1]!
@@ -382,6 +391,7 @@ describe('the tutorial', () => {
       )
     const own = { ...env, HOME: home, PATH: [bin, env.PATH].join(delimiter), XDG_DATA_HOME: join(home, 'data') }
     const { stdout, stderr } = spawnSync('bash', ['-c', script], { ...options, cwd: home, env: own })
+    expect(stderr).not.toContain('should not have happened')
     expect(stdout, stderr).toMatch(/^VALID$/m)
     expect(stdout).toContain("export const greet = (name) => 'Hello ' + name\n")
     expect(stdout).toMatch(/ interrupted /)

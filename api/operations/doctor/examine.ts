@@ -3,7 +3,7 @@ import type { Services } from '../services.ts'
 import { checkAgents } from './agents.ts'
 import { checkBackup } from './backup.ts'
 import { checkConsumers } from './consumers.ts'
-import { bad, type Finding, message, ok } from './finding.ts'
+import { bad, type Finding, ok, unmade } from './finding.ts'
 import { checkHeads } from './heads.ts'
 import { checkLog } from './log.ts'
 import { checkModels } from './models.ts'
@@ -66,7 +66,7 @@ async function examineParts(s: Services, rights: ReadonlySet<Right> | null): Pro
   const isSilent = tables !== null || findings.some(({ check, state }) => check === 'log' && state === 'broken')
   for (const [name, { check, right }] of isSilent ? [] : Object.entries(CHECKS))
     if (right !== undefined && lacks(rights, right)) findings.push(skipped(name, right))
-    else findings.push(...(await check(s).catch((error: unknown) => [bad('warning', name, message(error), TODO)])))
+    else findings.push(...(await check(s).catch((error: unknown) => [unmade(name, error)])))
   return findings
 }
 

@@ -21,6 +21,10 @@ export const bad = (state: 'warning' | 'broken', check: string, found: string, t
 export const message = (error: unknown): string =>
   error instanceof Error ? error.message.split('\n')[0]! : String(error)
 
+/** The finding of a check that could not be made, in place of its own. */
+export const unmade = (check: string, error: unknown): Finding =>
+  bad('warning', check, message(error), 'do what the message says')
+
 /** Reports children without a parent, after an accepted loss removed their births from the parents' streams. */
 export function checkOrphans(orphans: number): Finding[] {
   if (orphans === 0) return []

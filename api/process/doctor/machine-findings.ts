@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { findProgram } from '../../../adapters/processes/programs.ts'
 import { inWorkspaces } from '../../../adapters/processes/workspaces.ts'
-import type { Finding } from '../../operations/doctor/finding.ts'
+import { type Finding, unmade } from '../../operations/doctor/finding.ts'
 import { type Config, onServers } from '../config/settings.ts'
 import { paths } from '../host/paths.ts'
 import { vaultKeys } from '../host/vault-keys.ts'
@@ -19,27 +19,40 @@ export async function machineFindings(
   env: NodeJS.ProcessEnv,
   opened: boolean,
 ): Promise<readonly Finding[]> {
-  const at = paths(config.data)
-  const folder = await checkFolder(config.data)
+  const { data } = config
+  const at = paths(data)
+  const folder = await checked('data folder', () => checkFolder(data))
   // Nothing else can be looked at inside a file.
-  if (statSync(config.data, { throwIfNoEntry: false })?.isFile()) return [checkNode(process.version), folder]
-  const servers = onServers(config) ? await checkServers(config) : []
+  if (statSync(data, { throwIfNoEntry: false })?.isFile()) return [checkNode(process.version), ...folder]
+  const servers = onServers(config) ? await checked('servers', () => checkServers(config)) : []
   // Most runs work in the folder where they are started.
-  const writable = inWorkspaces(process.cwd(), config.data)
+  const writable = inWorkspaces(process.cwd(), data)
   const program = (name: string) => () => findProgram(name, { env, writable })
+  const stored = () => [...(opened ? checkOpened : checkStored)(data), ...checkGuards(at.log)]
   return [
     checkNode(process.version),
     checkVariables(env),
-    folder,
-    await checkToken(config.data),
-    ...(await vaultFault(config.data, vaultKeys(config))),
-    ...(onServers(config) ? servers : [...(opened ? checkOpened : checkStored)(config.data), ...checkGuards(at.log)]),
-    await checkDisk([config.data, at.log, at.tables, at.blobs, at.versions, at.vault]),
-    await checkClock(Date.now()),
-    await checkGit(program('git')),
-    ...(await checkSandbox(config.sandboxed, program('bwrap'))),
+    ...folder,
+    ...(await checked('token', () => checkToken(data))),
+    ...(await checked('vault', () => vaultFault(data, vaultKeys(config)))),
+    ...(onServers(config) ? servers : await checked('log', stored)),
+    ...(await checked('disk', () => checkDisk([data, at.log, at.tables, at.blobs, at.versions, at.vault]))),
+    ...(await checked('clock', () => checkClock(Date.now()))),
+    ...(await checked('git', () => checkGit(program('git')))),
+    ...(await checked('sandbox', () => checkSandbox(config.sandboxed, program('bwrap')))),
     checkKeys(env),
   ]
+}
+
+type Found = Finding | readonly Finding[]
+
+/** The findings of a check. One that throws does not stop the checks after it. */
+async function checked(name: string, check: () => Found | Promise<Found>): Promise<readonly Finding[]> {
+  try {
+    return [await check()].flat()
+  } catch (error) {
+    return [unmade(name, error)]
+  }
 }
 
 /** Whether nothing can be opened: the data folder, the vault or a server is broken. */

@@ -7,6 +7,7 @@ import { findProgram } from '../../../adapters/processes/programs.ts'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { unhidableKey } from '../../../domain/secrets/forms.ts'
 import { bad, type Finding, message, ok } from '../../operations/doctor/finding.ts'
+import { MANIFEST } from '../../version.ts'
 import { unknownVariables } from '../config/settings.ts'
 import { nearest } from './folder.ts'
 import { howToInstall } from './install.ts'
@@ -101,9 +102,9 @@ export async function checkDisk(folders: readonly string[]): Promise<Finding> {
   }
 }
 
-/** Compares the clock with the modification time of this program's file, which cannot be in the future. */
+/** Compares the clock with the modification time of this program's manifest, which cannot be in the future. */
 export async function checkClock(now: number): Promise<Finding> {
-  const { mtimeMs } = await stat(new URL(import.meta.url))
+  const { mtimeMs } = await stat(MANIFEST)
   if (now >= mtimeMs - 60_000) return ok('clock', new Date(now).toISOString())
   const found = `${new Date(now).toISOString()} is before this program was installed`
   return bad('warning', 'clock', found, 'set the clock; times in the log never go back, so they would stand still')
