@@ -40,7 +40,7 @@ it('shows the last delivery and the fault of each webhook, and a test lets a sto
   expect(await row('chat').innerText()).toContain('run_ended')
   await expect.poll(async () => (await row('chat').locator('td').allInnerTexts())[3]).toBe('0')
   await served.driven('finish')
-  await expect.poll(() => row('chat').innerText()).toMatch(/\d+ s ago/)
+  await expect.poll(() => row('chat').innerText()).toMatch(/\d+s ago/)
   expect(it.got.map(({ notice }) => notice.type)).toContain('run_ended')
   // The secret of the other one was never set.
   await expect.poll(() => row('gone').locator('.bad').innerText()).toContain('NONE')
