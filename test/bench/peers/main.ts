@@ -48,7 +48,7 @@ const ENTRIES: readonly Entry[] = [
   {
     name: 'langgraph',
     program: join(PEERS, 'langgraph-default.js'),
-    does: 'SQLite, checkpoints with deltas and its defaults: written beside the next step, not synced; no proof, no tables',
+    does: 'SQLite, checkpoints with deltas and its defaults: written beside the next step, commits not synced; no proof, no tables',
   },
   {
     name: 'langgraph-durable',
