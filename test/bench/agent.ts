@@ -3,34 +3,9 @@ import type { ToolSpec } from '../../domain/calls/tools/tool-spec.ts'
 import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports/index.ts'
 import type { ModelInfo } from '../../domain/tree/spec.ts'
 import { AgentSpec } from '../../domain/tree/spec.ts'
+import { answerOf, resultOf } from './text.ts'
 
 // The agent that is measured: every turn it reads one file and thinks aloud, as coding agents do.
-
-const WORDS =
-  'the file test error function returns value import export const agent reads writes module because expected string ' +
-  'number index path source line column check build result config option request response handler server client'
-const words = WORDS.split(' ')
-
-/** Text as varied as prose and code are: words in a pseudo-random order, with numbers. */
-export function prose(bytes: number, seed: number): string {
-  let state = seed * 2654435761 + 1
-  let out = ''
-  while (out.length < bytes) {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0
-    out += `${words[(state >>> 8) % words.length]}${state % 7 === 0 ? (state >>> 4).toString(36) : ''} `
-  }
-  return out.slice(0, bytes)
-}
-
-const LONG = prose(1 << 20, 1)
-
-/** `bytes` of a long text, another place of it for every `n`. Costs nothing, so that it does not count as ours. */
-const piece = (bytes: number, n: number) => {
-  const at = (n * 7919) % (LONG.length - bytes)
-  return LONG.slice(at, at + bytes)
-}
-
-const spread = (n: number, salt: number, range: number) => (Math.imul(n + 1, 7919 + salt * 104729) >>> 3) % range
 
 export const MODEL: ModelInfo = {
   id: 'bench-model',
@@ -66,7 +41,7 @@ export function readFile(): Tool {
     spec: READ_FILE,
     async run() {
       n += 1
-      return { content: piece(300 + spread(n, 4, 2600), n) }
+      return { content: resultOf(n) }
     },
   }
 }
@@ -101,13 +76,11 @@ export function benchModel(turns: number, onTurn: OnTurn = () => undefined): Mod
       const turn = Math.floor(request.messages.length / 2) + 1
       await onTurn(turn)
       const last = turn >= turns
-      const id = `toolu_${spread(turn, 2, 1e9).toString(36)}`
+      const { text, call } = answerOf(turn, last)
       return {
         content: [
-          { type: 'text', text: piece(200 + spread(turn, 1, 1200), turn * 3) },
-          last
-            ? { type: 'tool_use', id, name: 'complete_task', input: { summary: 'Read all of it.' } }
-            : { type: 'tool_use', id, name: 'read_file', input: { path: `src/${turn}.ts` } },
+          { type: 'text', text },
+          { type: 'tool_use', ...call },
         ],
         stopReason: 'tool_use',
         usage: { input: 1200 + turn, output: 180, cacheRead: 0, cacheWrite: 0 },

@@ -5,11 +5,12 @@ import { runInNewContext } from 'node:vm'
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
 import type { ModelOutcome, ModelProvider } from '../../../domain/ports/index.ts'
 import { AgentSpec, type RoleDefinition } from '../../../domain/tree/spec.ts'
-import { benchSpec, MODEL, prose } from '../agent.ts'
+import { benchSpec, MODEL } from '../agent.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Embedded, openEmbedded } from '../embedded.ts'
 import { type Figure, megabytes, most, ms } from '../figure.ts'
 import { Pairs, timed } from '../measure.ts'
+import { prose } from '../text.ts'
 
 // One run that delegates to 100 children, 5 at work at once, against as many runs of the same single turn, 5 at once.
 
