@@ -100,7 +100,9 @@ class Link {
   }
 
   end(isReset: boolean): void {
-    for (const socket of this.#sockets) isReset ? socket.resetAndDestroy() : socket.destroy()
+    // A Unix socket has no reset.
+    for (const socket of this.#sockets)
+      isReset && socket.remoteFamily !== undefined ? socket.resetAndDestroy() : socket.destroy()
   }
 
   goOn(): void {
