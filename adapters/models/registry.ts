@@ -124,7 +124,9 @@ export function createModels(options: ModelsOptions): ModelRegistry {
   const isNamedScript = (name: string) => options.scripts !== undefined && Object.hasOwn(options.scripts, name)
 
   function scriptOf(name: string) {
-    return isNamedScript(name) ? parseScript(options.scripts![name], name) : loadScript(name, options.dataFolder)
+    return isNamedScript(name)
+      ? parseScript(options.scripts![name], name)
+      : loadScript(name, options.dataFolder, Object.keys(options.scripts ?? {}))
   }
 
   /** Distinguishes keys and servers of a provider. 32 bits of a hash do not reveal the key. */

@@ -86,6 +86,14 @@ export function fileFailure(error: unknown, path: string): ToolError {
       return leadsOut(path, 'is not a regular file')
     case 'ENAMETOOLONG':
       return new ToolError('INVALID_ARGUMENTS', `${shown} has a name that is too long`, { cause: error })
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new ToolError(
+        'EXECUTION_FAILED',
+        `${shown} could not be used: ${code}; give the user of keepup the right to, or start a run in another folder (--workspace)`,
+        { cause: error },
+      )
     default:
       return new ToolError('EXECUTION_FAILED', `${shown} could not be used: ${code || String(error)}`, { cause: error })
   }

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { meantBy } from './commands/groups.ts'
-import { isCommand, likeIt, register } from './commands/index.ts'
-import { kitOf } from './commands/kit.ts'
+import { isCommand, likeIt, register, transposed } from './commands/index.ts'
+import { kitOf, SUGGESTIONS } from './commands/kit.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { helpText, overview } from './help.ts'
@@ -36,7 +36,7 @@ function programOf(io: CliIo): Command {
 /** The error for an unknown command: the command that does what the word means, similar names, or where to find the list. */
 function unknownCommand(word: string): UsageError {
   const said = `unknown command '${word}'`
-  const found = meantBy(word, likeIt(word))
+  const found = meantBy(word, [...transposed(word), ...likeIt(word)]).slice(0, SUGGESTIONS)
   if (found.length > 0) return new UsageError(`${said}\n(Did you mean ${found.join(' or ')}?)`)
   return new UsageError(`${said}; "--help" names those that there are`)
 }

@@ -185,17 +185,30 @@ def check_pack(names, load, policy):
         faults.append('the checkpoint is of other events than those of the pack')
     for fault in faults: print('FAULT:', plain(fault))
     require(not faults, f'{len(faults)} faults')
+class Unreadable(Exception): pass
+def open_file(path):
+    try: return open(path, 'rb')
+    except OSError as error: raise Unreadable(f'{path} cannot be read: {error.strerror}; nothing was checked')
+def open_tar(path):
+    file = open_file(path)
+    is_proof = file.read(19) == b'c2sp.org/tlog-proof' or str(path).endswith('.tlog-proof')
+    file.seek(0)
+    try: return tarfile.open(fileobj=file)
+    except tarfile.TarError:
+        hint = '; it is a proof: verify.py proof FILE POLICY' if is_proof else ', which is a folder or a tar file'
+        raise ValueError(f'{path} is no pack{hint}')
 def open_pack(path):
     """-> names of the files, a function that opens one."""
     if pathlib.Path(path).is_dir():
         files = {one.relative_to(path).as_posix(): one for one in pathlib.Path(path).rglob('*') if one.is_file()}
         return set(files), lambda name: files[name].open('rb')
-    tar = tarfile.open(path)
+    tar = open_tar(path)
     entries = [(str(pathlib.PurePosixPath(one.name)), one) for one in tar if one.isfile()]
     require(len(dict(entries)) == len(entries), 'a file is there twice')
     return set(dict(entries)), lambda name, files=dict(entries): tar.extractfile(files[name])
 def main(command, *given):
-    def read(path): return open(path, 'rb').read().decode()
+    def read(path): return open_file(path).read().decode()
+    if len(given) < {'note': 1, 'proof': 2}.get(command, 0): return print(__doc__) or 2
     try:
         if command == 'note': print(open_note(read(given[0]), [parse_vkey(key) for key in given[1:]])[0], end='')
         elif command == 'proof': check_proof(read(given[0]), read(given[1]), *given[2:])
@@ -203,6 +216,7 @@ def main(command, *given):
             names, load = open_pack(command)
             print('policy:', given[0] if given else 'of the pack; compare its keys with keys from another source')
             check_pack(names, load, read(given[0]) if given else load('policy.txt').read().decode())
+    except Unreadable as error: return print(plain(str(error))) or 2
     except Exception as error: return print('INVALID:', plain(why(error))) or 1
     return print('VALID') or 0
 if __name__ == '__main__': sys.exit(main(*sys.argv[1:]) if sys.argv[1:] else print(__doc__) or 2)

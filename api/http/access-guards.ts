@@ -14,7 +14,7 @@ import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import type { Declared, FindRoute } from './declared-guard.ts'
 import { addressOf, isOverNetwork } from './network.ts'
 import { isLoginRoute } from './sessions/login-routes.ts'
-import { codeOf, sessionIn } from './sessions/session-guard.ts'
+import { codeOf, missingHalf, sessionIn } from './sessions/session-guard.ts'
 import type { Holder, WebSessions } from './sessions/web-sessions.ts'
 import { bearerOf, TokenError, tokenMatches } from './token.ts'
 import { isWitnessRoute } from './witness-routes.ts'
@@ -95,6 +95,9 @@ const withoutAccess = (said: string | undefined): string =>
     ? 'access is off in this data folder, so keys are not valid here; unset KEEPUP_KEY, or name another folder'
     : 'send "Authorization: Bearer <token>"; the token is in the data folder'
 
+/** `Authorization` rules out a session. */
+const halved = (c: Context, said: string | undefined): string | null => (said === undefined ? missingHalf(c) : null)
+
 interface Request {
   readonly s: Services
   readonly state: AccessState | null
@@ -119,7 +122,7 @@ async function identified(c: Context, request: Request): Promise<Identity | null
   if (state === null) {
     if (wanted === null) throw new Problem('UNAUTHORIZED', NO_TOKEN)
     if (session !== null || isInstallToken()) return null
-    throw new Problem('UNAUTHORIZED', withoutAccess(said))
+    throw new Problem('UNAUTHORIZED', halved(c, said) ?? withoutAccess(said))
   }
   if (session !== null) {
     const { principal, key } = session
@@ -134,7 +137,7 @@ async function identified(c: Context, request: Request): Promise<Identity | null
   }
   if (said === undefined) {
     s.uses.failed({ key: null, reason: 'no_key', address })
-    throw new Problem('UNAUTHORIZED', 'send "Authorization: Bearer <key>"; an admin makes keys')
+    throw new Problem('UNAUTHORIZED', halved(c, said) ?? 'send "Authorization: Bearer <key>"; an admin makes keys')
   }
   if (token !== null) return identityOfToken(s, token, address)
   const bearer = bearerOf(said)

@@ -115,6 +115,8 @@ export interface Files {
   blame(agentId: string, step: number, path: string): Promise<FileBlame | null>
   /** The current file at a path. */
   current(agentId: string, path: string): Promise<CurrentFile>
+  /** Why this process cannot write in a folder, as the code of the file system. Null: it can. */
+  unwritable(folder: string): Promise<string | null>
   /**
    * The files and links among these names, which are relative to a folder of the workspace, and the names of missing
    * files; at most {@link MAX_NAMED_FILES}. `more`: there are others.

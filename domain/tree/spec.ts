@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ErrorRecoveryPolicy, Policy } from '../calls/policy-schema.ts'
+import { covers } from '../calls/tools/tool-patterns.ts'
 import { ToolSpec } from '../calls/tools/tool-spec.ts'
 import { Milliseconds } from '../log/time-span.ts'
 import { GivenSecret } from '../secrets/destinations.ts'
@@ -206,6 +207,14 @@ export const AgentSpec = z.strictObject({
   build: z.string(),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>
+
+/** The offered tools that write files, and that policy and role do not rule out. */
+export const writingTools = ({ tools, role, policy }: Pick<AgentSpec, 'tools' | 'role' | 'policy'>): string[] =>
+  tools
+    .filter(({ paths }) => Object.values(paths).includes('write'))
+    .map(({ name }) => name)
+    .filter((name) => covers(policy.allowedTools, name) && !covers(policy.deniedTools, name))
+    .filter((name) => role === null || role.phases.some(({ allowedTools }) => covers(allowedTools, name)))
 
 /** Whether a run may start commands: by a tool, or by a gate of its role. */
 export const canRunCommands = ({ tools, role }: Pick<AgentSpec, 'tools' | 'role'>): boolean =>

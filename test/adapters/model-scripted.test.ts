@@ -166,6 +166,16 @@ describe('which turn is played', () => {
     const error = await failure(one, request({ messages }))
     expect(error).toMatchObject({ code: 'SCRIPT_EXHAUSTED', transient: false })
     expect(error.message).toMatch(/"demo" has no turn left .*add a turn .*complete_task/)
+    expect(error.message).not.toContain('failed')
+  })
+
+  test('after a failed call the error names the failure in one short line', async () => {
+    const messages: Message[] = [{ role: 'user', content: 'go' }]
+    const one = provider([call('a')], { model: 'demo' })
+    await playOn(one, messages, 1)
+    const failed = { ...messages.at(-1)!, content: `no tool\n${'a'.repeat(999)}`, isError: true } as Message
+    const { message } = await failure(one, request({ messages: [...messages.slice(0, -1), failed] }))
+    expect(message).toContain(`after 1); the last call failed: no tool ${'a'.repeat(112)}…; add a turn`)
   })
 })
 

@@ -119,7 +119,12 @@ describe('which provider serves a model', () => {
     ['claude-opus-5-5', { env: {} }, 'AUTHENTICATION', /set ANTHROPIC_API_KEY/],
     ['gpt-5.5', { env: { OPENAI_API_KEY: ' ' } }, 'AUTHENTICATION', /set OPENAI_API_KEY, or OPENAI_BASE_URL/],
     ['scripted:none.json', { env }, 'SCRIPT_INVALID', /none\.json cannot be read/],
-    ['scripted:toString', { env, scripts }, 'SCRIPT_INVALID', /toString cannot be read/],
+    [
+      'scripted:toString',
+      { env, scripts },
+      'SCRIPT_INVALID',
+      /toString cannot be read .* or one of the names in "scripts": demo$/,
+    ],
     ['scripted:x', { env, scripts: { x: { script: 2 } as never } }, 'SCRIPT_INVALID', /script x is not valid/],
     [
       'gpt-5.5',

@@ -101,6 +101,26 @@ test('a workspace that may not be read', async (context) => {
   }
 })
 
+test('a workspace that may not be written warns at the start of a run with a tool that writes', async (context) => {
+  if (ROOT && process.env.CI !== 'true' && !otherUserMayRun())
+    context.skip('as root: another user may not read node or the sources; move the clone out of folders of mode 700')
+  const place = newPlace()
+  try {
+    const model = scripted(place, script)
+    mkdirSync(place.workspace, { recursive: true })
+    chmodSync(place.workspace, 0o555)
+    if (ROOT) for (const path of [place.root, place.workspace]) chownSync(path, 65534, 65534)
+    const user = { env: { XDG_CONFIG_HOME: place.root }, ...(ROOT ? { wrap: OTHER_USER } : {}) }
+    const writes = await keepup(place, run(place, model, '--no-drive'), user)
+    told(writes, 0, /^warning: the workspace .* cannot be written \(EACCES\), so write_file will fail; give this user/m)
+    const reads = await keepup(place, run(place, model, '--no-drive', '--deny', 'write_file'), user)
+    told(reads, 0, /^run /m)
+    expect(reads.err).not.toContain('warning:')
+  } finally {
+    place.remove()
+  }
+})
+
 test('a file as data folder', async () => {
   const place = newPlace()
   try {

@@ -9,16 +9,17 @@ export const MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 /**
  * Reads a script file. Throws ModelError SCRIPT_INVALID if the file cannot be read, is in the folder `hidden`, or is
- * not a script. A user may name any path, so the message never quotes a file that is not JSON.
+ * not a script. A user may name any path, so the message never quotes a file that is not JSON. `names`: the program's
+ * own scripts, for the message.
  */
-export function loadScript(path: string, hidden?: string): Script {
-  const text = readText(path, hidden)
+export function loadScript(path: string, hidden?: string, names: readonly string[] = []): Script {
+  const text = readText(path, hidden, names)
   const fault = jsonFault(text)
   if (fault) throw invalid(path, `is not JSON: line ${fault.line}, column ${fault.column}: expected ${fault.expected}`)
   return parseScript(JSON.parse(text), path)
 }
 
-function readText(path: string, hidden: string | undefined): string {
+function readText(path: string, hidden: string | undefined, names: readonly string[]): string {
   try {
     if (hidden !== undefined && liesIn(realpathSync(hidden), realpathSync(path)))
       throw invalid(path, 'lies in the data folder, which no model may read; keep scripts elsewhere')
@@ -33,7 +34,8 @@ function readText(path: string, hidden: string | undefined): string {
   } catch (error) {
     if (error instanceof ModelError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw invalid(path, `cannot be read (${code}); give the path of a JSON file`)
+    const or = names.length === 0 ? '' : `, or one of the names in "scripts": ${names.join(', ')}`
+    throw invalid(path, `cannot be read (${code}); give the path of a JSON file${or}`)
   }
 }
 

@@ -24,7 +24,7 @@ export function scriptedProvider(script: Script): ModelProvider {
       if (request.tools.length === 0) return stream(summaryOf(script, request), signal, onText)
       const scene = sceneOf(request)
       const place = scriptPlaceOf(script, request, scene)
-      const turn = place.turn ?? exhausted(script, place)
+      const turn = place.turn ?? exhausted(script, place, scene)
       if (turn.delayMs) await pause(turn.delayMs, signal)
       failIfTold(turn, place, request, failed)
       return stream(play(script, turn, place, scene, request), signal, onText)
@@ -134,11 +134,20 @@ function failIfTold({ fail }: Turn, place: ScriptPlace, request: ModelRequest, f
   })
 }
 
-function exhausted(script: Script, { part, index }: ScriptPlace): never {
+/** A failed call is often why no turn fits, so the message repeats it. */
+function exhausted(script: Script, { part, index }: ScriptPlace, scene: Scene): never {
   const where = part === -1 ? 'turns' : `parts[${part}] "${script.parts[part]?.name ?? ''}"`
+  const failed = scene.lastResultIsError ? `the last call failed: ${shortened(scene.lastResult)}; ` : ''
   throw new ModelError(
     'SCRIPT_EXHAUSTED',
-    `the script "${script.model}" has no turn left (${where}, after ${index}); ` +
+    `the script "${script.model}" has no turn left (${where}, after ${index}); ${failed}` +
       'add a turn whose "when" holds here, or end with one that calls complete_task',
   )
+}
+
+const MAX_SHOWN = 120
+
+function shortened(result: string): string {
+  const line = [...result.replace(/\s+/g, ' ').trim()]
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).join('')}…` : line.join('')
 }

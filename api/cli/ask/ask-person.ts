@@ -67,10 +67,14 @@ export function previewLines(preview: Shown, paint: (line: string) => string = (
   return [...content, ...preview.notes.map((note) => `note: ${safe(note)}`)]
 }
 
-/** Shows an approval on stderr. Returns the hash of the question, which the decision must name. */
+/**
+ * Shows an approval on stderr. Returns the hash of the question, which the decision must name. A decided approval has no
+ * preview: the files are other ones now.
+ */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
   const { approval, preview, questionHash } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${asks(approval)}`)
+  if (approval.state !== 'pending') return questionHash
   const paint = (line: string) => {
     const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null
     return colour ? ctx.paint(colour, line) : line

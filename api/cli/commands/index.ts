@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isTransposed } from '../../operations/text/spelling.ts'
 import { type Kit, mayMean } from './kit.ts'
 
 type Register = (program: Command, kit: Kit) => void
@@ -143,6 +144,10 @@ export async function register(program: Command, kit: Kit, words: readonly strin
   const needed = all ? COMMANDS : COMMANDS.filter(({ names }) => words.some((word) => names.includes(word)))
   for (const add of await Promise.all(needed.map(({ load }) => load()))) add(program, kit)
 }
+
+/** Commands whose name has the letters of a word, with two neighbours transposed. */
+export const transposed = (word: string): string[] =>
+  COMMANDS.flatMap(({ names }) => names).filter((name) => isTransposed(word, name))
 
 /** Command names similar to a word. Subcommands also match without the name of their group. */
 export const likeIt = (word: string): string[] =>

@@ -23,6 +23,9 @@ export interface Kit {
   ): (...args: unknown[]) => Promise<void>
 }
 
+/** The most commands that an error suggests. */
+export const SUGGESTIONS = 3
+
 /** Commands that drive a run, wait for events, or write from their beginning to their end. */
 const TALKS: ReadonlySet<string> = new Set(
   (

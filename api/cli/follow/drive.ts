@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { asOne, Refused, take } from '../../http/answers.ts'
-import type { Payload } from '../../operations/events/schemas.ts'
+import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
 import { askFor } from '../ask/ask-person.ts'
@@ -68,7 +68,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       const agentId = event.stream.replace(/^agent-/, '')
       if (event.type === 'agent_started') voices.meet({ agentId, ...bornAs(event.payload) })
       if (event.type === 'completion' && agentId === runId) summary = event.payload?.summary ?? ''
-      const line = eventLine(event, ctx.paint)
+      const line = isEnd(event, agentId === runId) ? null : eventLine(event, ctx.paint)
       if (line !== null) voices.line(agentId, line)
     },
     onText: (agentId, text) => voices.text(agentId, safe(text)),
@@ -110,6 +110,10 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
     interrupts.stop()
   }
 }
+
+/** The error that ends the run. {@link reportEnd} says it. */
+const isEnd = ({ type, payload }: EventView, ofRun: boolean): boolean =>
+  ofRun && type === 'error' && payload !== null && 'recoverable' in payload && payload.recoverable === false
 
 /** The agents of a run for their names. Empty if the tables cannot list them; the run can be followed without names. */
 async function agentsOf(ctx: Context, id: string) {

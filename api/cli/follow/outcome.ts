@@ -35,6 +35,7 @@ export async function reportEnd(ctx: Context, runId: string, end: Ended, summary
     return null
   })
   if (detail === null) {
+    if (end.end === 'error') ctx.note(whyEnded(end))
     const ended = end.end === 'error' ? { status: 'failed', ...end } : { status: end.end }
     ctx.show({ runId, ...ended, summary }, () => [summary ?? `${runId} ${ended.status}`])
     return exitOf(end)
@@ -47,17 +48,27 @@ export async function reportEnd(ctx: Context, runId: string, end: Ended, summary
     if (end.for === 'pause') ctx.note(`  one turn more: ${ctx.command('step', runId)}`)
   }
   if (end.end === 'error') {
-    const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`
-    ctx.note(`${how}: ${oneLine(end.error)}`)
-    if (end.code === 'MODEL_FAILED') {
-      ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
-      ctx.note('a run that is started with a longer --model-outage (retry.modelOutageMs) waits longer for its model')
-    }
+    ctx.note(whyEnded(end))
+    if (end.code === 'MODEL_FAILED') for (const line of afterModelFailure(ctx, runId, end.error)) ctx.note(line)
   }
   const unmet = run.unmetGates.length > 0
   if (unmet) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
   ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
   return unmet && end.end === 'done' ? EXIT.unmetGates : exitOf(end)
+}
+
+const whyEnded = ({ code, error }: Extract<Ended, { end: 'error' }>): string =>
+  `${code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${code}`}: ${oneLine(error)}`
+
+/** A reason that begins with the code of an error is permanent: no longer wait would have helped. */
+function afterModelFailure(ctx: Context, runId: string, reason: string): string[] {
+  const fork = ctx.command('fork', runId)
+  if (/^SCRIPT_[A-Z]+: /.test(reason)) return [`mend the script, then go on from there with: ${fork}`]
+  if (/^[A-Z_]+: /.test(reason)) return [`mend the cause, then go on from there with: ${fork}`]
+  return [
+    `go on from there with: ${fork}`,
+    'a run that is started with a longer --model-outage (retry.modelOutageMs) waits longer for its model',
+  ]
 }
 
 /** The advice for a run that failed to continue. A process that runs `serve` retries by itself. */

@@ -47,6 +47,17 @@ export function sessionIn(c: Context, sessions: WebSessions): Holder | null {
   return null
 }
 
+/** What a request with only one half of a session must add. Null: it has both halves, or none. */
+export function missingHalf(c: Context): string | null {
+  const key = c.req.header(KEY_HEADER)
+  const hasCookie = cookies(c, cookieName(c)).length > 0
+  if (hasCookie && key === undefined)
+    return `this session lacks its other half: send the header ${KEY_HEADER} with the "key" that POST /v1/session answered`
+  if (!hasCookie && key !== undefined)
+    return `this session lacks its other half: send the cookie ${cookieName(c)} that POST /v1/session set`
+  return null
+}
+
 /** Ends the sessions in a request. Returns their owners. Throws like {@link sessionIn}. */
 export function endSessions(c: Context, sessions: WebSessions): Holder[] {
   return halvesOf(c).flatMap(({ cookie, key }) => {

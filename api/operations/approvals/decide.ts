@@ -28,6 +28,22 @@ export async function recordApproval(
       const run = await runOfAgent(s, agentId)
       s.uses.refused({ principal: identity.principal, operation: command.kind, run, code: error.code })
     }
-    throw error
+    throw (await decidedBefore(s, command, error)) ?? error
   })
+}
+
+/** These refusals also meet a call that was decided before. That is then the better reason. */
+const LATE: ReadonlySet<string> = new Set(['RUN_FINISHED', 'CALL_NOT_OPEN', 'APPROVAL_NOT_PENDING'])
+
+/** The refusal of a second decision about a call, with who decided it. Null: it was not decided before. */
+async function decidedBefore(
+  s: Pick<Services, 'read'>,
+  { kind, toolCallId }: { readonly kind: UserCommand['kind']; readonly toolCallId: string },
+  error: unknown,
+): Promise<CommandRejected | null> {
+  if (kind !== 'decide_approval' || !(error instanceof CommandRejected && LATE.has(error.code))) return null
+  const { value } = await s.read.approval(toolCallId)
+  if (value?.state !== 'approved' && value?.state !== 'rejected') return null
+  const by = value.by === null ? '' : ` by ${value.by.replace(/^(?:approver|user):/, '')}`
+  return new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} was already ${value.state}${by}`)
 }

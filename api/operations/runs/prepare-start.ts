@@ -9,7 +9,7 @@ import type { AgentSpec, Knowledge, ModelInfo, RoleDefinition } from '../../../d
 import { ContextManagementConfig, canRunCommands, RecoveryConfig } from '../../../domain/tree/spec.ts'
 import type { KnownRole, KnownRoles } from '../definitions/roles.ts'
 import type { KnownTools } from '../definitions/tools.ts'
-import { Problem, type ProblemCode } from '../problem.ts'
+import { asProblem, Problem, type ProblemCode } from '../problem.ts'
 import type { Starts } from '../services.ts'
 import { DELEGATE, delegationOf, type GivenBackends } from './prepare-delegation.ts'
 import type { StartRun } from './start-schemas.ts'
@@ -114,6 +114,15 @@ async function roleOf(services: PrepareServices, name: string | undefined): Prom
   return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
 }
 
+/** The refusals have the same code at every entrance, also in the library. */
+function modelOf(services: PrepareServices, id: string): ModelInfo {
+  try {
+    return services.model(id)
+  } catch (error) {
+    throw asProblem(error) ?? error
+  }
+}
+
 /** The models of a run: the one that it names, or those of its rules. The role's model counts as named by the run. */
 function modelsOf(services: PrepareServices, asked: StartRun, ofRole: string | null): AgentSpec['models'] {
   if (asked.model !== undefined && asked.routing !== undefined)
@@ -123,7 +132,7 @@ function modelsOf(services: PrepareServices, asked: StartRun, ofRole: string | n
   const requested = name ?? (routing === undefined ? services.defaultModel : routing.models[0]!)
   const safeDefault = services.safeDefaultModel ?? requested
   const ids = new Set([requested, safeDefault, ...(routing?.models ?? [])])
-  const known = [...ids].map((id) => services.model(id))
+  const known = [...ids].map((id) => modelOf(services, id))
   return { requested, safeDefault, known, ...(routing && { routing }) }
 }
 

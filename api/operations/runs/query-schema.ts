@@ -13,9 +13,21 @@ const Dollars = z
 
 const Text = z.string().min(1).max(200).refine(isPlain, PLAIN)
 
+/** Words of `keepup runs list --status` that are no status of a run, and what to ask for instead. */
+const NOT_STORED: ReadonlyMap<unknown, string> = new Map([
+  ['cancelled', 'a cancelled run is failed; ask for error=CANCELLED'],
+  [
+    'interrupted',
+    'an interrupted run is active or recovering; ask for this status, and look at "interrupted" of each run',
+  ],
+])
+
 /** Filters of a list of runs. A run must match all given filters. */
 export const RunQuery = PageQuery.extend({
-  status: RunStatus.optional(),
+  status: z
+    .enum(RunStatus.options, { error: ({ input }) => NOT_STORED.get(input) })
+    .optional()
+    .meta({ description: 'How the run stands; ask for a cancelled one with error=CANCELLED' }),
   error: Text.optional().meta({ description: 'The code it ended with, such as CANCELLED' }),
   role: Text.optional(),
   model: Text.optional().meta({ description: 'The model that it asks for' }),

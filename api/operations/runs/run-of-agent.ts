@@ -3,7 +3,7 @@ import { shortened } from '../../../domain/log/errors.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import { runOf } from '../../../domain/log/owner.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
-import type { AgentSpec } from '../../../domain/tree/spec.ts'
+import { type AgentSpec, writingTools } from '../../../domain/tree/spec.ts'
 import { lossText } from '../losses/loss.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
@@ -55,14 +55,31 @@ export async function mustBeRun(s: Log, runId: string): Promise<void> {
  * A run's folder, and warnings for a person at its start. A null folder: none, or the start of the run is unreadable.
  */
 export async function beginningOf(
-  s: Pick<Services, 'log' | 'blobs'>,
+  s: Pick<Services, 'log' | 'blobs' | 'files'>,
   runId: string,
 ): Promise<Pick<StartedRun, 'workspace' | 'warnings'>> {
   const spec = (await agentSpecOf(s, runId).catch(() => null))?.spec
-  return { workspace: spec?.workspace?.path ?? null, warnings: spec === undefined ? [] : warningsOf(spec) }
+  if (spec === undefined) return { workspace: null, warnings: [] }
+  return {
+    workspace: spec.workspace?.path ?? null,
+    warnings: [...unmeetableGates(spec), ...(await writesThatFail(s, spec))],
+  }
 }
 
-const warningsOf = ({ role, testCommand }: AgentSpec): string[] =>
+/** Nobody should approve a write, only to see it fail. */
+async function writesThatFail({ files }: Pick<Services, 'files'>, spec: AgentSpec): Promise<string[]> {
+  const tools = writingTools(spec)
+  if (spec.workspace === null || tools.length === 0) return []
+  const { path } = spec.workspace
+  const code = await files.unwritable(path)
+  if (code === null) return []
+  const fails = `${tools.join(', ')} will fail`
+  return [
+    `the workspace ${path} cannot be written (${code}), so ${fails}; give this user the right to write there, or start the run in another folder (--workspace, workspace)`,
+  ]
+}
+
+const unmeetableGates = ({ role, testCommand }: AgentSpec): string[] =>
   testCommand === null && role?.qualityGates.some(({ check }) => check === 'tests_pass')
     ? [
         `the gate tests_pass of the role ${role.name} cannot hold, because there is no test command; name one (--test-command, testCommand), or give package.json a test script before the start`,

@@ -8,6 +8,14 @@ export function isNear(word: string, name: string): boolean {
   return Math.abs(word.length - name.length) <= slips && distance(word, name) <= slips
 }
 
+/** Whether a word has all letters of a name, with two neighbours transposed. Names of any length count. */
+export const isTransposed = (word: string, name: string): boolean =>
+  distance(word, name) === 1 && [...word].sort().join('') === [...name].sort().join('')
+
+/** The names that differ from a text by the fewest letters, nearest first. Equally near names keep their order. */
+export const nearest = (text: string, names: readonly string[], most: number): string[] =>
+  names.toSorted((a, b) => distance(text, a) - distance(text, b)).slice(0, most)
+
 /** The number of added, missing, changed or transposed letters. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]

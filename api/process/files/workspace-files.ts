@@ -1,3 +1,5 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { isAbsolute, posix, relative } from 'node:path'
 import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
@@ -106,6 +108,11 @@ export function workspaceFilesOf(sources: FileSources): Files {
       const why = fault === undefined ? {} : { fault }
       return { path: real, content, text: bytes && textOf(bytes), size: bytes?.length ?? null, ...why }
     },
+    unwritable: (folder) =>
+      access(folder, constants.W_OK).then(
+        () => null,
+        (error: NodeJS.ErrnoException) => error.code ?? error.message,
+      ),
     async named(agentId, folder, names) {
       const { spec } = await treeAt({ agentId, at: null })
       const workspace = await open(spec)

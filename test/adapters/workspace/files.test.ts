@@ -20,6 +20,7 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { realSegments, withFolder } from '../../../adapters/workspace/open-folder.ts'
 import type { Workspace } from '../../../domain/ports/index.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { asOrdinaryUser } from '../../support/programs/ordinary-user.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 
@@ -75,6 +76,17 @@ describe('a workspace', () => {
     await expect(ws.read('a\0b')).rejects.toEqual(code('INVALID_ARGUMENTS'))
     await expect(ws.read('a\ud800')).rejects.toEqual(code('INVALID_ARGUMENTS'))
     await expect(ws.read('x'.repeat(300))).rejects.toEqual(code('INVALID_ARGUMENTS'))
+  })
+
+  it('says what to do where the user has no right', async () => {
+    writeFileSync(inside('file'), '')
+    chmodSync(folders.base, 0o755)
+    chmodSync(folders.ws, 0o555)
+    const write = () => asOrdinaryUser(() => ws.write('file', bytes('x')))
+    await expect(write()).rejects.toThrow(
+      '"file" could not be used: EACCES; give the user of keepup the right to, or start a run in another folder (--workspace)',
+    )
+    chmodSync(folders.ws, 0o755)
   })
 
   it('refuses pipes, devices and sockets instead of hanging on them', async () => {

@@ -45,6 +45,11 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect([resumed.code, resumed.out]).toEqual([0, 'write approved\n'])
     // Only what is new is told again.
     expect(resumed.err).not.toContain('waits for approval')
+    for (const word of ['approve', 'reject']) {
+      const late = await folder.look(word, call.toolCallId)
+      expect(late.err).toMatch(/was already approved by \S+ \(APPROVAL_NOT_PENDING\)/)
+      expect([late.code, late.err.includes('+++')]).toEqual([1, false])
+    }
   })
 
   it('lists runs as a table with disk use, as json and as jsonl', async () => {

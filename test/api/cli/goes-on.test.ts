@@ -76,4 +76,18 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
     const failed = await folder.look('events', idIn(err), '-o', 'jsonl')
     expect(failed.out.match(/"recoverable":true/g)).toHaveLength(3)
   })
+
+  it('after a script without a further turn: what failed before, and no longer wait', async () => {
+    const script = join(folder.root, 'typo.json')
+    writeFileSync(script, JSON.stringify({ script: 1, turns: [{ calls: [{ tool: 'wrtie_file', arguments: {} }] }] }))
+    const { code, err } = await folder.look('run', 'x', '--model', `scripted:${script}`, '--no-workspace')
+    expect(code).toBe(3)
+    const lines = err.trimEnd().split('\n')
+    const end = lines.findIndex((line) => line.startsWith('the run ended in ERROR MODEL_FAILED: SCRIPT_EXHAUSTED'))
+    expect(lines[end]).toContain('the last call failed: RESOURCE_NOT_FOUND: there is no tool "wrtie_file"')
+    expect(lines.slice(end + 1)).toEqual([
+      expect.stringContaining(`mend the script, then go on from there with: keepup fork ${idIn(err)}`),
+    ])
+    expect(lines.filter((line) => line.startsWith('ERROR'))).toEqual([])
+  })
 })

@@ -1,6 +1,6 @@
 // @module-tag git
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openServices } from '../../../api/process/open-services.ts'
 import type { OpenServices } from '../../../api/process/owner/connect.ts'
@@ -43,11 +43,13 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('a fork names its folder, and the run says how to go on', async () => {
-    const id = await written(folder.workspace())
+    const source = folder.workspace()
+    const id = await written(source)
     const forked = await folder.look('fork', id, '--to', '1', '--no-drive', '-o', 'json')
     const { runId, workspace } = JSON.parse(forked.out) as { runId: string; workspace: string }
     expect(readFileSync(join(workspace, 'hello.txt'), 'utf8')).toBe('hello\n')
-    expect(forked.err).toContain(`its files: ${workspace}`)
+    expect(forked.err.split('\n').slice(0, 2)).toEqual([`works in ${workspace}`, `run ${runId}`])
+    expect(dirname(workspace)).toBe(dirname(source))
     const shown = await folder.look('runs', 'show', runId)
     expect(shown.out).toMatch(new RegExp(`^workspace +${workspace}$`, 'm'))
     expect(shown.err).toContain(`go on with: keepup resume ${runId}`)

@@ -44,6 +44,7 @@ it('shows a chain, one step a line with its event, and finds the run of a file',
 it('says what is wrong with a target, and what to name', async () => {
   for (const [args, told] of [
     [['nonsense'], 'is no line, event or call; name src/a.ts:3'],
+    [['hello.txt'], 'ask files_written --path hello.txt'],
     [['agent-none@0'], 'there is no event "agent-none@0"'],
     [['none.t1.c0'], 'there is no tool call "none.t1.c0"'],
     [['nowhere.txt:3'], 'name one with --run'],

@@ -265,6 +265,15 @@ describe('a session of the page', () => {
   const status = async (headers: Record<string, string>) =>
     (await send(null, 'GET', '/v1/access/me', { headers })).status
 
+  it('with one half says which one is missing', async () => {
+    const { cookie, 'keepup-session': key } = (await open('auditor')).headers
+    const said = async (headers: Record<string, string>) =>
+      ((await (await send(null, 'GET', '/v1/access/me', { headers })).json()) as { detail: string }).detail
+    expect(await said({ cookie })).toMatch(/send the header keepup-session with the "key"/)
+    expect(await said({ 'keepup-session': key })).toMatch(/send the cookie keepup_\w+ that POST/)
+    expect(await said({})).toMatch(/^send "Authorization: Bearer <key>"/)
+  })
+
   it('belongs to the owner of the key, and has the same rights', async () => {
     const { by, headers } = await open('auditor')
     expect(by).toBe('auditor')

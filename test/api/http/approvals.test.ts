@@ -23,17 +23,21 @@ describe('approvals', () => {
     const decide = async (hash: string) => {
       const body = { decision: 'approved', questionHash: hash, by: 'ada' }
       const response = await ask('POST', `/v1/approvals/${toolCallId}`, { body })
-      return [response.status, (await bodyOf(response)).code]
+      const { code, detail } = await bodyOf(response)
+      return [response.status, code, detail]
     }
-    expect(await decide('0'.repeat(64))).toEqual([409, 'QUESTION_CHANGED'])
+    expect((await decide('0'.repeat(64))).slice(0, 2)).toEqual([409, 'QUESTION_CHANGED'])
     expect((await decide(shown.questionHash as string))[0]).toBe(200)
-    expect(await decide(shown.questionHash as string)).toEqual([409, 'APPROVAL_NOT_PENDING'])
+    const repeated = [409, 'APPROVAL_NOT_PENDING', `${toolCallId} was already approved by ada`]
+    expect(await decide(shown.questionHash as string)).toEqual(repeated)
     expect(services.drivers.state(id).driving).toBe(false)
     const decided = (await eventsIn(services, id)).at(-1)!
     expect(decided.header.actor).toEqual({ kind: 'approver', id: 'ada', claimed: true })
     expect((await bodyOf(await ask('GET', `/v1/approvals?run=${id}`))).approvals).toEqual([])
     const { events } = await bodyOf<{ events: object[] }>(await ask('GET', `/v1/runs/${id}/events`))
     expect(events.at(-1)).toMatchObject({ type: 'approval_decided', agentId: 'user:ada', turn: 0, toolCallId })
+    await ask('POST', `/v1/runs/${id}/cancel`, { body: {} })
+    expect(await decide(shown.questionHash as string)).toEqual(repeated)
   })
 
   it('show which secret goes where, and the answer is for this place', async () => {

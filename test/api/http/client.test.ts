@@ -239,4 +239,12 @@ describe('runs are found', () => {
       expect([query, (await ask('GET', `/v1/runs?${query}`)).status]).toEqual([query, 400])
     }
   })
+
+  it.each([
+    ['cancelled', /error=CANCELLED/],
+    ['interrupted', /"interrupted" of each run/],
+    ['nonsense', /active.*recovering.*completed.*failed/],
+  ])('by the status %s: the refusal says how to ask', async (status, how) => {
+    expect((await bodyOf(await ask('GET', `/v1/runs?status=${status}`))).detail).toMatch(how)
+  })
 })

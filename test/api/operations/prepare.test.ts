@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStarts, type PrepareServices } from '../../../api/operations/runs/prepare-start.ts'
 import { StartRun } from '../../../api/operations/runs/start-schemas.ts'
+import { ModelError } from '../../../domain/calls/errors.ts'
 import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
 import { AgentSpec, type ModelInfo } from '../../../domain/tree/spec.ts'
 
@@ -92,6 +93,13 @@ describe('preparing a run', () => {
     expect(spec.policy).toMatchObject({ mode: 'batch', sandboxed: false, allowedTools: ['*'] })
     expect(spec.retry).toMatchObject({ maxRetries: 9, backoffMs: 5, backoffCapMs: 60_000, backoffMultiplier: 2 })
     expect((await prepare({ retry: { maxRetries: 0 } }, settings)).retry.maxRetries).toBe(0)
+  })
+
+  it('refuses a model with the code of every entrance', async () => {
+    const model = (): never => {
+      throw new ModelError('AUTHENTICATION', 'no key')
+    }
+    await expect(prepare({}, { model })).rejects.toMatchObject({ name: 'Problem', code: 'MODEL_AUTHENTICATION' })
   })
 
   it('counts turns as the role says, with the grace turns on top', async () => {

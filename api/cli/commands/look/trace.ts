@@ -33,7 +33,7 @@ async function queryOf(ctx: Context, target: string, o: TraceOptions): Promise<R
   const [, agent, place] = CALL.exec(target) ?? []
   if (agent === undefined || place === undefined)
     throw new UsageError(
-      `"${target}" is no line, event or call; name src/a.ts:3, agent-a1@0, or a call such as 06dw.t3.c0`,
+      `"${target}" is no line, event or call; name src/a.ts:3, agent-a1@0, or a call such as 06dw.t3.c0; the writes of a whole file: ${ctx.command('ask', 'files_written', '--path', target)}`,
     )
   return { call: await callOf(ctx, agent, place), ...more }
 }

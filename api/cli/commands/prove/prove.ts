@@ -139,7 +139,10 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--to <step>', 'after this step', whole('--to'))
     .option('--turn <n>', 'at the end of this turn', whole('--turn'))
     .option('--event <revision>', 'after this event', whole('--event'))
-    .option('-w, --workspace <folder>', 'a new folder for the files of that point')
+    .option(
+      '-w, --workspace <folder>',
+      'a new folder for the files of that point (default: one beside the folder of the run, with its name and the end of the id)',
+    )
     .option('--model <id>', 'go on with this model')
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
     .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
@@ -180,10 +183,10 @@ export function proveCommands(program: Command, kit: Kit): void {
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: asOne(), json }))
-        if (made.workspace !== null) {
-          ctx.note(`its files: ${made.workspace}`)
-          ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')
-        }
+        if (made.workspace !== null) ctx.note(`works in ${made.workspace}`)
+        ctx.note(`run ${made.runId}`)
+        for (const warning of made.warnings) ctx.note(`warning: ${warning}`)
+        if (made.workspace !== null) ctx.note('What was ignored there (node_modules, .git and the like) is not in it.')
         ctx.note('Standing approvals are not inherited: its calls ask anew.')
         if (o.drive !== false) return driveToEnd(ctx, made.runId, FROM_BIRTH, resuming(ctx, made.runId))
         ctx.show(made, () => [made.runId])

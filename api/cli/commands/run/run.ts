@@ -8,11 +8,12 @@ import { take } from '../../../http/answers.ts'
 import { OWN_AGENT } from '../../../operations/runs/own-agent.ts'
 import { DEFAULT_TURNS } from '../../../operations/runs/prepare-start.ts'
 import type { StartRunInput } from '../../../operations/runs/start-schemas.ts'
+import { nearest } from '../../../operations/text/spelling.ts'
 import { EXIT, UsageError } from '../../exit.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../../follow/drive.ts'
 import { followAgent } from '../../follow/follow-agent.ts'
 import { mustFollow } from '../../follow/must-follow.ts'
-import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, some, whole } from '../kit.ts'
+import { choice, jsonOrText, type Kit, modelId, moneyOption, names, readAll, SUGGESTIONS, some, whole } from '../kit.ts'
 import { knowledgeFrom, pairs, routingFrom } from './file-options.ts'
 
 interface RunOptions {
@@ -148,7 +149,7 @@ const CLONE = fileURLToPath(new URL('../../../..', import.meta.url))
 function noCommand(program: Command, { likeIt }: Kit, task: string): void {
   if (/\s/.test(task)) return
   const near = likeIt(task)
-  const meant = near.includes(task) ? [task] : near
+  const meant = near.includes(task) ? [task] : nearest(`run ${task}`, near, SUGGESTIONS)
   if (meant.length === 0) return
   throw new UsageError(
     `"${task}" is no task but a command, or nearly one: did you mean ${meant.map((name) => `"${program.name()} ${name}"`).join(' or ')}? A task of this one word is read from standard input: ${program.name()} run -`,

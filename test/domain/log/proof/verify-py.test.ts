@@ -384,6 +384,27 @@ describe('verify.py', { tags: ['python3'] }, () => {
     }
     expect(run(writePack(folder, whole))).toEqual([0, expect.stringMatching(/\nVALID\n$/)])
     expect(run(writePack(folder, drop(whole, 6)))).toEqual([1, expect.stringContaining('INVALID')])
-    expect(run()).toEqual([2, expect.stringContaining('verify.py PACK [POLICY]')])
+    for (const args of [[], ['proof', file('x')], ['note']])
+      expect(run(...args)).toEqual([2, expect.stringContaining('verify.py PACK [POLICY]')])
+  })
+
+  test('tells a file that is no pack, and one that cannot be read, from a broken pack', async () => {
+    const proof = file('c2sp.org/tlog-proof@v1\nindex 0\n')
+    const named = join(folder, 'named.tlog-proof')
+    writeFileSync(named, '')
+    for (const path of [proof, named])
+      expect(await python.run(path)).toMatchObject({
+        code: 1,
+        shown: `INVALID: ${path} is no pack; it is a proof: verify.py proof FILE POLICY\n`,
+      })
+    const other = file('no tar')
+    expect(await python.run(other)).toMatchObject({
+      code: 1,
+      shown: `INVALID: ${other} is no pack, which is a folder or a tar file\n`,
+    })
+    const missing = join(folder, 'none')
+    const unread = { code: 2, shown: `${missing} cannot be read: No such file or directory; nothing was checked\n` }
+    for (const args of [[missing], ['note', missing, 'key'], ['proof', missing, proof], ['proof', proof, missing]])
+      expect(await python.run(...args)).toMatchObject(unread)
   })
 })
