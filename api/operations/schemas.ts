@@ -121,7 +121,7 @@ export const AtQuery = z.strictObject({ ...point, agent: Id.optional() }).refine
 /** The change of a file from one version of a workspace to another. */
 export const FileChanged = z
   .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
-  .meta({ id: 'FileChange' })
+  .meta({ id: 'FileChange', description: 'How a file differs between two versions of a folder' })
 
 const Part = z.strictObject({
   events: z.int(),
@@ -138,7 +138,7 @@ export const Coverage = z
     signed: Part.meta({ description: 'The next events; only a signed head covers them' }),
     chained: Part.meta({ description: 'The rest; only the hash chain of the stream covers them' }),
   })
-  .meta({ id: 'Coverage' })
+  .meta({ id: 'Coverage', description: 'What protects the events of a stream, from the first to the last' })
 export type Coverage = z.infer<typeof Coverage>
 
 export const StreamHeads = Coverage.extend({

@@ -37,7 +37,10 @@ export const CONTENTS: readonly Part[] = [
       'upgrading',
     ],
   },
-  { title: 'Reference', pages: ['settings', 'roles', 'tools', 'tables', 'http', 'events', 'glossary'] },
+  {
+    title: 'Reference',
+    pages: ['settings', 'roles', 'tools', 'scripted-models', 'tables', 'http', 'events', 'glossary'],
+  },
   {
     title: 'Examples',
     pages: [

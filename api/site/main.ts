@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../version.ts'
 import { madePages } from './reference.ts'
@@ -26,7 +26,9 @@ export async function writeSite(target: string): Promise<void> {
     },
   }
   const read = (path: string) => readFileSync(join(docs, path), 'utf8')
-  const site = makeSite(partsOf(read, await madePages(io)), VERSION)
+  const list = (folder: string) =>
+    readdirSync(join(docs, folder), { withFileTypes: true }).flatMap((one) => (one.isFile() ? [one.name] : []))
+  const site = makeSite(partsOf(read, list, await madePages(io)), VERSION)
   rmSync(target, { recursive: true, force: true })
   for (const [path, text] of site.made) {
     mkdirSync(dirname(join(target, path)), { recursive: true })

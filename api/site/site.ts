@@ -17,12 +17,40 @@ export const readPart = ({ title, pages }: Part, read: (path: string) => string)
   }),
 })
 
-/** The menu with the written pages, and the made ones behind the written reference. */
-export const partsOf = (read: (path: string) => string, made: readonly SitePage[]): readonly MadePart[] =>
+/** The menu with the written pages, and the made ones behind the written reference. `list` gives the files of a folder. */
+export const partsOf = (
+  read: (path: string) => string,
+  list: (folder: string) => readonly string[],
+  made: readonly SitePage[],
+): readonly MadePart[] =>
   CONTENTS.map((part) => {
     const written = readPart(part, read)
-    return part.title === 'Reference' ? { ...written, pages: [...written.pages, ...made] } : written
+    if (part.title === 'Reference') return { ...written, pages: [...written.pages, ...made] }
+    if (part.title === 'Examples')
+      return { ...written, pages: written.pages.map((page) => withFiles(page, read, list)) }
+    return written
   })
+
+/** The page of an example with the files of its folder. */
+function withFiles(
+  page: SitePage,
+  read: (path: string) => string,
+  list: (folder: string) => readonly string[],
+): SitePage {
+  const folder = posix.dirname(page.path)
+  const files = list(folder).filter((name) => !name.endsWith('.md'))
+  const text = files.toSorted(byProgram).map((name) => {
+    const content = read(`${folder}/${name}`)
+    const longest = Math.max(2, ...[...content.matchAll(/`+/g)].map(([run]) => run.length))
+    const fence = '`'.repeat(longest + 1)
+    return `## ${name}\n\n${fence}${posix.extname(name).slice(1)}\n${content.trimEnd()}\n${fence}\n`
+  })
+  return { ...page, text: [page.text.trimEnd(), ...text].join('\n\n') }
+}
+
+/** The program itself comes first. */
+const byProgram = (a: string, b: string): number =>
+  Number(b === 'main.ts') - Number(a === 'main.ts') || (a < b ? -1 : 1)
 
 /** A README is the first page of its folder. */
 const addressOf = (path: string): string => path.replace(/(^|\/)README$/, '$1index')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ModelEntry } from '../../adapters/models/catalog.ts'
+import { FAILURES, IN_RESULT, PLACEHOLDERS, Script } from '../../adapters/models/scripted/script.ts'
 import { ApprovalState } from '../../api/operations/approvals/schemas.ts'
 import { MachineState, RunStatus } from '../../api/operations/runs/schemas.ts'
 import { StartRun } from '../../api/operations/runs/start-schemas.ts'
@@ -97,6 +98,23 @@ describe('the page of the settings', () => {
     expect(page).toContain(`${OUTAGE_BACKOFF_CAP_MS / 60_000} minutes`)
     expect(MAX_MODEL_FAILURES).toBe(3)
     expect(page).toContain('three of them in a row')
+  })
+})
+
+describe('the page of scripted models', () => {
+  it('explains every member of a script, a turn and a condition once', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../api/docs/scripted-models.md'), 'utf8')
+    const explained = (heading: string) => {
+      const [, part = ''] = page.split(`## ${heading}\n`)
+      return [...part.split('\n## ')[0]!.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!).sort()
+    }
+    const turn = Script.shape.turns.element
+    expect(explained('The script')).toEqual(Object.keys(Script.shape).sort())
+    expect(explained('A turn')).toEqual(Object.keys(turn.shape).sort())
+    expect(explained('Which turn comes next')).toEqual(Object.keys(turn.shape.when.unwrap().shape).sort())
+    const values = explained('Texts from the conversation').filter((one) => !one.includes(IN_RESULT))
+    expect(values).toEqual(PLACEHOLDERS.map((name) => `$\{${name}}`).sort())
+    for (const code of FAILURES) expect(page).toContain(`\`${code}\``)
   })
 })
 

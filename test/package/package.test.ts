@@ -196,6 +196,8 @@ describe('the published package', () => {
     expect(Object.keys(rest.peerDependencies ?? {})).toEqual(Object.keys(rest.peerDependenciesMeta ?? {}))
     expect(rest).toMatchObject({ name: '@keepup/runtime', version: own.version, engines: { node: '>=24' } })
     expect(rest).toMatchObject({ bin: { keepup: 'api/cli/keepup.js' }, publishConfig: { access: 'public' } })
+    // npm links the manual pages of a list only.
+    expect(rest.man).toEqual(['./api/docs/keepup.1'])
     for (const key of ['private', 'scripts', 'optionalDependencies', 'devDependencies'])
       expect(rest).not.toHaveProperty(key)
     expect(statSync(cli).mode & 0o111).toBe(0o111)

@@ -41,7 +41,14 @@ const When = z
   .refine((when) => Object.keys(when).length > 0, 'expected at least one condition')
 export type When = z.infer<typeof When>
 
-const FAILURES = ['RATE_LIMITED', 'OVERLOADED', 'NETWORK', 'TIMEOUT', 'AUTHENTICATION', 'INVALID_REQUEST'] as const
+export const FAILURES = [
+  'RATE_LIMITED',
+  'OVERLOADED',
+  'NETWORK',
+  'TIMEOUT',
+  'AUTHENTICATION',
+  'INVALID_REQUEST',
+] as const
 
 const count = z.int().nonnegative()
 const Turn = z

@@ -120,7 +120,7 @@ const Principal = z
     linked: z.array(z.string()).readonly().meta({ description: 'Other ids of the same person' }),
     removed: z.boolean(),
   })
-  .meta({ id: 'Principal' })
+  .meta({ id: 'Principal', description: 'A person or a service with its roles' })
 
 export const PrincipalList = z
   .strictObject({ principals: z.array(Principal).readonly(), next: z.string().nullable() })
@@ -136,7 +136,7 @@ const AccessKeyView = z
       description: 'ownerless: its owner was removed',
     }),
   })
-  .meta({ id: 'AccessKey' })
+  .meta({ id: 'AccessKey', description: 'A key of a person or a service, without its secret' })
 
 export const KeyList = z
   .strictObject({ keys: z.array(AccessKeyView).readonly(), next: z.string().nullable() })

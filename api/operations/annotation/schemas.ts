@@ -62,7 +62,7 @@ export const Note = z
     claimed: z.boolean().meta({ description: 'The request named the author, and nothing checked the name' }),
     at: z.string(),
   })
-  .meta({ id: 'Note' })
+  .meta({ id: 'Note', description: 'A note of a person about a run' })
 export type Note = z.infer<typeof Note>
 
 export const NoteList = z.strictObject({ position: Position, notes: z.array(Note).readonly() }).meta({ id: 'NoteList' })

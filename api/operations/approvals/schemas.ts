@@ -11,12 +11,12 @@ export const AgentPath = z
 /** `erased`: the body with the decision was erased. */
 export const ApprovalState = z
   .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
-  .meta({ id: 'ApprovalState' })
+  .meta({ id: 'ApprovalState', description: 'How a question about a call stands' })
 
 /** A person who approved before the last one. */
 export const Supporter = z
   .strictObject({ by: z.string(), claimed: z.boolean(), at: z.string(), reason: z.string().nullable() })
-  .meta({ id: 'Supporter' })
+  .meta({ id: 'Supporter', description: 'A person who approved before the last one' })
 
 const Needed = z.int().meta({ description: 'How many people must approve' })
 const Supporters = z.array(Supporter).readonly().meta({ description: 'Those who approved before the last one' })
@@ -42,7 +42,7 @@ export const Approval = z
     by: z.string().nullable(),
     ...SeveralApprovers,
   })
-  .meta({ id: 'Approval' })
+  .meta({ id: 'Approval', description: 'A call that waits for a person, or that a person decided' })
 
 export const ApprovalList = z
   .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
@@ -111,7 +111,10 @@ export const Ask = z
     arguments: AnyJson,
     text: z.string(),
   })
-  .meta({ id: 'Ask' })
+  .meta({
+    id: 'Ask',
+    description: 'Something that waits for a person: an approval, a call in doubt, or a question of the agent',
+  })
 export type AskView = z.infer<typeof Ask>
 
 export const DoubtList = z
@@ -138,7 +141,7 @@ export const ArtifactView = z
     checkpointId: z.string().nullable(),
     createdAt: z.string(),
   })
-  .meta({ id: 'ArtifactView' })
+  .meta({ id: 'ArtifactView', description: 'What an agent made: a file, a plan, a report or a diagram' })
 
 export const ArtifactList = z
   .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: Next })

@@ -45,7 +45,7 @@ export const AuditQuestion = z
       .meta({ description: 'The SELECT that answers it. Inputs stand as `:name`, for a literal' }),
     command: z.string().nullable().meta({ description: 'The command that answers it, when no SELECT can' }),
   })
-  .meta({ id: 'AuditQuestion' })
+  .meta({ id: 'AuditQuestion', description: 'A question of auditors, with its SQL' })
 export type AuditQuestion = z.infer<typeof AuditQuestion>
 
 export const AuditQuestionList = z

@@ -22,7 +22,10 @@ export const ConsumerFilter = z
     streams: some(Id),
     runs: some(Id).meta({ description: 'Whole ids of runs, also of runs to come' }),
   })
-  .meta({ id: 'ConsumerFilter' })
+  .meta({
+    id: 'ConsumerFilter',
+    description: 'Which events a consumer gets: those that match every member; absent: no condition',
+  })
 export type ConsumerFilter = z.output<typeof ConsumerFilter>
 
 /** The text of a filter. Equal filters have equal texts. */

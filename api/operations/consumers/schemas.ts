@@ -38,7 +38,7 @@ export const Consumer = z
     createdAt: z.string(),
     lastAckAt: z.string().nullable(),
   })
-  .meta({ id: 'Consumer' })
+  .meta({ id: 'Consumer', description: 'A program that reads the events, and how far it is' })
 /** A named consumer: its filter, its position, and how many events are behind it. */
 export type Consumer = z.output<typeof Consumer>
 

@@ -25,7 +25,7 @@ export const CallDecision = z
     askedAt: z.string().nullable(),
     decidedAt: z.string().nullable(),
   })
-  .meta({ id: 'CallDecision' })
+  .meta({ id: 'CallDecision', description: 'How a call was decided: by whom or by which rule, and when' })
 export type CallDecision = z.infer<typeof CallDecision>
 
 export const CallDecisionList = z

@@ -14,7 +14,7 @@ export const Role = z
     model: z.string().nullable().meta({ description: 'The model of runs that name none' }),
     wallClockMs: z.int().nullable().meta({ description: 'The time limit of runs that name none' }),
   })
-  .meta({ id: 'Role' })
+  .meta({ id: 'Role', description: 'A role that a run can follow' })
 export type Role = z.infer<typeof Role>
 export const Roles = z
   .strictObject({
@@ -34,7 +34,7 @@ const OfferedTool = z
     timeLimitMs: z.int(),
     parameters: AnyJson,
   })
-  .meta({ id: 'Tool' })
+  .meta({ id: 'Tool', description: 'A tool that agents can be given' })
 export const Tools = z
   .strictObject({
     tools: z.array(OfferedTool).readonly(),

@@ -133,7 +133,7 @@ export const DocumentEntry = z
     code: z.string().optional(),
     thread: z.string().optional().meta({ description: 'The comment or suggestion that the entry is about' }),
   })
-  .meta({ id: 'DocumentEntry' })
+  .meta({ id: 'DocumentEntry', description: 'An entry in the history of a document' })
 export type DocumentEntry = z.infer<typeof DocumentEntry>
 
 export const DocumentHistoryPage = z
@@ -257,7 +257,7 @@ export const DocumentComment = z
     replies: z.array(z.strictObject({ ...Authored, text: Erasable })),
     settled: z.strictObject({ ...Authored, reason: Erasable.optional() }).optional(),
   })
-  .meta({ id: 'DocumentComment' })
+  .meta({ id: 'DocumentComment', description: 'A comment or a suggestion on a document, with its replies' })
 export type DocumentComment = z.infer<typeof DocumentComment>
 
 export const CommentsQuery = PageQuery.extend({ status: z.enum(['open', 'all']).default('open') })
@@ -312,7 +312,7 @@ export const DocumentSummary = z
       .nullable()
       .meta({ description: 'The tables do not show the document from this revision on' }),
   })
-  .meta({ id: 'DocumentSummary' })
+  .meta({ id: 'DocumentSummary', description: 'A document without its content' })
 export type DocumentSummary = z.infer<typeof DocumentSummary>
 
 export const DocumentList = z

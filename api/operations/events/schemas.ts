@@ -43,7 +43,7 @@ const AnyEvent = z
       .meta({ description: 'Of a brief view: texts of the payload are only their beginning' }),
     payload: z.record(z.string(), AnyJson).nullable(),
   })
-  .meta({ id: 'RuntimeEvent' })
+  .meta({ id: 'RuntimeEvent', description: 'An event of the log' })
 
 /**
  * An event for consumers: seed 000's `RuntimeEvent` with additions. A person's event has `user:<id>` as `agentId`, and

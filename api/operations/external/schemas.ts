@@ -15,7 +15,7 @@ export const AgentKind = z
     loginAt: z.string().nullable().meta({ description: 'The variable or file that holds it' }),
     problem: z.string().nullable().meta({ description: 'Why it cannot be used, and what to do' }),
   })
-  .meta({ id: 'AgentKind' })
+  .meta({ id: 'AgentKind', description: "A kind of another maker's agent, and whether its program can be used here" })
 export type AgentKind = z.infer<typeof AgentKind>
 
 export const AgentList = z.strictObject({ agents: z.array(AgentKind).readonly() }).meta({ id: 'AgentKindList' })

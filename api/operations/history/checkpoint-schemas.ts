@@ -17,7 +17,9 @@ export const CheckpointsQuery = PageQuery.extend({
 })
 
 /** A requested call that has not ended. `arguments` null: not a JSON object, or erased. */
-const PendingCall = z.strictObject({ id: z.string(), name: z.string(), arguments: AnyJson }).meta({ id: 'ToolCall' })
+const PendingCall = z
+  .strictObject({ id: z.string(), name: z.string(), arguments: AnyJson })
+  .meta({ id: 'ToolCall', description: 'A call of a tool that has no result yet' })
 
 /** The end of a call. `erased`: only the fact that it ended is known. */
 const Result = z
@@ -29,7 +31,7 @@ const Result = z
     error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
     erased: z.literal(true).optional(),
   })
-  .meta({ id: 'ToolResult' })
+  .meta({ id: 'ToolResult', description: 'The result of a call of a tool' })
 
 /** The members of each checkpoint in a list. */
 export const CheckpointEntry = z.strictObject({
@@ -62,7 +64,10 @@ const content = {
   }),
 }
 
-export const CheckpointView = CheckpointEntry.extend(content).meta({ id: 'Checkpoint' })
+export const CheckpointView = CheckpointEntry.extend(content).meta({
+  id: 'Checkpoint',
+  description: 'The state of an agent at a step',
+})
 
 /** With `include=state` each entry is a whole checkpoint. */
 const Listed = CheckpointEntry.extend(z.object(content).partial().shape)

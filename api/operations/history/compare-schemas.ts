@@ -20,7 +20,7 @@ export const ComparedPlace = z
     a: Said.nullable().meta({ description: 'null: this run has nothing there' }),
     b: Said.nullable(),
   })
-  .meta({ id: 'ComparedPlace' })
+  .meta({ id: 'ComparedPlace', description: 'A place of two runs that are beside each other' })
 
 export const CompareQuery = z.strictObject({
   with: Id.meta({ description: 'The other run' }),

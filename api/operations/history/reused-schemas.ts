@@ -24,5 +24,5 @@ export const Reused = z
       .nullable()
       .meta({ description: 'Where it left the record, and why; null: it has not' }),
   })
-  .meta({ id: 'Reused' })
+  .meta({ id: 'Reused', description: 'What a fork has taken from the record, and where it left it' })
 export type Reused = z.infer<typeof Reused>

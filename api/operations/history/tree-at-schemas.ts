@@ -21,7 +21,7 @@ const AgentThen = z
     paused: z.boolean(),
     code: z.string().nullable().meta({ description: 'Of one that had failed' }),
   })
-  .meta({ id: 'AgentThen' })
+  .meta({ id: 'AgentThen', description: 'An agent of a run as it stood at an event' })
 export type AgentThen = z.infer<typeof AgentThen>
 
 export const TreeAt = z

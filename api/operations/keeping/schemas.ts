@@ -21,7 +21,7 @@ const RetentionOf = z
     by: z.string().nullable().meta({ description: 'null: it was never set' }),
     at: z.string().nullable(),
   })
-  .meta({ id: 'RetentionOf' })
+  .meta({ id: 'RetentionOf', description: 'How long texts of a kind are kept' })
 
 export const Retention = z
   .strictObject({
@@ -47,11 +47,11 @@ const Swept = z
     bodies: z.int(),
     bytes: z.int(),
   })
-  .meta({ id: 'Swept' })
+  .meta({ id: 'Swept', description: 'What a sweep has erased' })
 
 const Spared = z
   .strictObject({ of: Subject, id: z.string(), since: z.string(), code: z.string(), why: z.string() })
-  .meta({ id: 'Spared' })
+  .meta({ id: 'Spared', description: 'What a sweep did not erase, with the reason' })
 
 export const Sweep = z
   .strictObject({
@@ -88,7 +88,7 @@ export const Hold = z
     at: z.string(),
     lifted: z.strictObject({ by: z.string(), at: z.string(), reason: z.string().nullable() }).nullable(),
   })
-  .meta({ id: 'Hold' })
+  .meta({ id: 'Hold', description: 'An order that nothing of a run or a stream is erased' })
 
 export const HoldList = z.strictObject({ holds: z.array(Hold).readonly() }).meta({ id: 'HoldList' })
 

@@ -32,7 +32,7 @@ export const LostStreamView = z
       .optional()
       .meta({ description: 'It could not be read when a loss was accepted: the code of the error' }),
   })
-  .meta({ id: 'LostStream' })
+  .meta({ id: 'LostStream', description: 'A stream whose end the log has lost' })
 
 export const LossView = z
   .strictObject({
@@ -51,7 +51,7 @@ export const LossView = z
     gaps: Gaps,
     message: z.string(),
   })
-  .meta({ id: 'Loss' })
+  .meta({ id: 'Loss', description: 'What the log has lost at its end, by what its witnesses have seen' })
 
 /** A loss that a person has accepted, with the runs that record it. */
 export const AcceptedLoss = z
@@ -93,7 +93,7 @@ export const AcceptedLoss = z
     unreadable: z.array(Unreadable).readonly(),
     gaps: Gaps,
   })
-  .meta({ id: 'AcceptedLoss' })
+  .meta({ id: 'AcceptedLoss', description: 'A loss of the end of the log that a person has accepted' })
 
 /** `open`: nothing is recorded, and no run continues. `loss` null: nothing is missing. */
 export const LossReport = z

@@ -64,7 +64,7 @@ export const Memory = z
     forgottenAt: z.string().nullable(),
     incompleteFrom: z.int().nullable().meta({ description: 'The revision from which on the tables cannot read it' }),
   })
-  .meta({ id: 'Memory' })
+  .meta({ id: 'Memory', description: 'A fact that an agent has saved' })
 /** A fact that an agent has saved, as it is now. */
 export type Memory = z.infer<typeof Memory>
 

@@ -36,7 +36,7 @@ export const MessageView = Envelope.omit({ payload: true })
     stream: z.string().meta({ description: 'Where it stands in full, with its revision' }),
     revision: z.int(),
   })
-  .meta({ id: 'Message' })
+  .meta({ id: 'Message', description: 'A message of an agent or a person, and what became of it' })
 /** A message between agents of a run or people, without its payload. */
 export type MessageView = z.infer<typeof MessageView>
 

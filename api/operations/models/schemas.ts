@@ -5,12 +5,15 @@ import { PermissionScope } from '../../../domain/calls/events/permissions.ts'
 import { ModelInfo } from '../../../domain/tree/spec.ts'
 
 /** A decision of the router: seed 000, 5.7, with the purpose, the rule and the figures behind it. */
-const RoutingDecision = agentBodies.model_routed.meta({ id: 'ModelRoutingDecision' })
+const RoutingDecision = agentBodies.model_routed.meta({
+  id: 'ModelRoutingDecision',
+  description: 'Why a turn had its model',
+})
 
 /** A model with its price (nano-dollars per million tokens), capabilities and health. */
 export const Model = ModelInfo.extend({
   figures: HealthFigures.nullable().meta({ description: 'Of the process that answers; null: it has seen no call' }),
-}).meta({ id: 'Model' })
+}).meta({ id: 'Model', description: 'A model with its price, its capabilities and its health' })
 
 export const Models = z
   .strictObject({

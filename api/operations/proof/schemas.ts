@@ -13,7 +13,7 @@ export const ProofHead = z
     checkpoint: z.string().meta({ description: 'A signed C2SP checkpoint' }),
     signedAt: z.string(),
   })
-  .meta({ id: 'ProofHead' })
+  .meta({ id: 'ProofHead', description: 'A signed head of the tree over the events of the log' })
 
 export const CurrentHead = ProofHead.extend({
   vkey: z.string().nullable().meta({ description: 'The verifier key of the log; null: this log has none yet' }),

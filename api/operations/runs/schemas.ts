@@ -45,7 +45,7 @@ export const Bill = z
       description: 'The part of the above that is estimated: the ends of those model calls were not seen',
     }),
   })
-  .meta({ id: 'Bill' })
+  .meta({ id: 'Bill', description: 'What an agent has used; null: not known' })
 export type Bill = z.infer<typeof Bill>
 
 /**
@@ -58,7 +58,7 @@ export const Waiting = z
     agentId: z.string(),
     toolCallId: z.string().nullable(),
   })
-  .meta({ id: 'Waiting' })
+  .meta({ id: 'Waiting', description: 'What a run waits for' })
 export type Waiting = z.infer<typeof Waiting>
 
 export const MachineState = z
@@ -112,7 +112,7 @@ export const Run = z
         'It could go on and no process drives it: a process ended or was killed. null: not known here, where others may drive it',
     }),
   })
-  .meta({ id: 'Run' })
+  .meta({ id: 'Run', description: 'A run as lists show it' })
 export type Run = z.infer<typeof Run>
 
 const Account = z.strictObject({
@@ -121,7 +121,9 @@ const Account = z.strictObject({
   reserved: count.meta({ description: 'Granted to children whose end is not known' }),
   uncertain: count.meta({ description: 'What late answers, and agents that nothing reaches, may still add' }),
 })
-const Books = z.strictObject({ tokens: Account, nanoDollars: Account, agents: Account }).meta({ id: 'Books' })
+const Books = z
+  .strictObject({ tokens: Account, nanoDollars: Account, agents: Account })
+  .meta({ id: 'Books', description: 'The budget of an agent, in tokens, money and agents' })
 
 export const AgentNode = z
   .strictObject({
@@ -150,7 +152,7 @@ export const AgentNode = z
     total: Bill,
     budget: Books.nullable().meta({ description: 'null: not known' }),
   })
-  .meta({ id: 'AgentNode' })
+  .meta({ id: 'AgentNode', description: 'An agent of a run as it stands now' })
 
 export const RunTree = z
   .strictObject({

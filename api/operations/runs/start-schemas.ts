@@ -30,17 +30,23 @@ export const RunLimits = z
     maxTurns: z.int().positive().optional(),
     wallClockMs: Milliseconds.nullable().optional(),
   })
-  .meta({ id: 'RunLimits' })
+  .meta({ id: 'RunLimits', description: 'The limits of a run' })
 
 /** Members that contain further settings. */
 const SETTINGS = {
   policy: partly(Policy),
   limits: RunLimits,
-  recovery: partly(RecoveryConfig).meta({ id: 'RecoveryConfig' }),
+  recovery: partly(RecoveryConfig).meta({
+    id: 'RecoveryConfig',
+    description: 'What an agent gets when a limit is near: a warning, and time to end',
+  }),
   retry: partly(ErrorRecoveryPolicy),
   context: partly(ContextManagementConfig),
   budget: Budget.partial(),
-  delegation: partly(TreeLimits).meta({ id: 'TreeLimits' }),
+  delegation: partly(TreeLimits).meta({
+    id: 'TreeLimits',
+    description: 'How deep and how large the tree of agents may become',
+  }),
 }
 
 /** `mode` becomes `policy.mode`: people often write a setting one level too high. */

@@ -29,7 +29,7 @@ export const TextMatch = z
     match: z.string(),
     after: z.string(),
   })
-  .meta({ id: 'TextMatch' })
+  .meta({ id: 'TextMatch', description: 'A place where a text was found' })
 /** A text of an event that contains the searched text, with the characters around the match. */
 export type TextMatch = z.infer<typeof TextMatch>
 

@@ -45,7 +45,7 @@ export const StoreSummary = z
     updatedBy: z.string(),
     incompleteFrom: z.int().nullable().meta({ description: 'The revision from which on the tables cannot read it' }),
   })
-  .meta({ id: 'ContextStore' })
+  .meta({ id: 'ContextStore', description: 'A store of context variables' })
 /** A store of variables. */
 export type StoreSummary = z.infer<typeof StoreSummary>
 
@@ -62,7 +62,7 @@ export const StoredVariable = z
     deletedBy: z.string().nullable(),
     erased: z.boolean().meta({ description: 'The value was emptied for ever' }),
   })
-  .meta({ id: 'StoredVariable' })
+  .meta({ id: 'StoredVariable', description: 'A context variable without its value' })
 /** A variable of a store with its author and its run. */
 export type StoredVariable = z.infer<typeof StoredVariable>
 

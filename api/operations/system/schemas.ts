@@ -47,7 +47,7 @@ export const Ready = z
 /** A stream that the tables cannot read from the event at `revision` on. They contain the events before it. */
 export const Parked = z
   .strictObject({ stream: z.string(), runId: z.string(), revision: z.int(), code: z.string(), error: z.string() })
-  .meta({ id: 'Parked' })
+  .meta({ id: 'Parked', description: 'A stream that the tables cannot read further, with the reason' })
 
 /** The cursors of the tables' position and of the log's head. Null before the first event. */
 export const ProjectionsStatus = z

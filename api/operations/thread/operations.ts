@@ -15,7 +15,7 @@ const Thread = z
     revision: z.int(),
     incomplete_from: z.int().nullable(),
   })
-  .meta({ id: 'Thread' })
+  .meta({ id: 'Thread', description: 'A thread of checkpoints of a LangGraph app' })
 
 /** Threads of checkpoints of other programs, such as LangGraph apps. */
 export const THREAD_OPERATIONS = [

@@ -60,7 +60,7 @@ const Step = z
     decided: Decided.optional().meta({ description: 'How the call was allowed, with the hash of what was shown' }),
     erased: z.literal(true).optional(),
   })
-  .meta({ id: 'TraceStep' })
+  .meta({ id: 'TraceStep', description: 'A step on the way from a line, a call or an event back to a person' })
 
 const ReadText = z
   .strictObject({
@@ -74,7 +74,7 @@ const ReadText = z
     head: z.string().meta({ description: 'Its beginning' }),
     erased: z.literal(true).optional(),
   })
-  .meta({ id: 'ReadText' })
+  .meta({ id: 'ReadText', description: 'A text that the model had read' })
 
 export const Trace = z
   .strictObject({

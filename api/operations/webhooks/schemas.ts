@@ -19,7 +19,7 @@ export const Webhook = z
     failure: Attempted.nullable().meta({ description: 'The last failed delivery since then' }),
     stopped: Attempted.nullable().meta({ description: 'Its receiver answered 410, so nothing is sent any more' }),
   })
-  .meta({ id: 'Webhook' })
+  .meta({ id: 'Webhook', description: 'A webhook, and how its deliveries stand' })
 
 export const Webhooks = z.strictObject({ webhooks: z.array(Webhook).readonly() }).meta({ id: 'Webhooks' })
 

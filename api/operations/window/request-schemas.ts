@@ -37,7 +37,7 @@ const Message = z
       isError: z.boolean(),
     }),
   ])
-  .meta({ id: 'RequestMessage' })
+  .meta({ id: 'RequestMessage', description: 'A message of a request to a model' })
 
 const Tool = z.strictObject({ name: z.string(), description: z.string(), parameters: z.record(z.string(), AnyJson) })
 

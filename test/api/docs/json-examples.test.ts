@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseRole } from '../../../adapters/files/roles/parse-role.ts'
+import { parseScript } from '../../../adapters/models/scripted/script.ts'
 import { StartRun } from '../../../api/operations/runs/start-schemas.ts'
 import { loadConfig } from '../../../api/process/config/settings.ts'
 import { namesFor } from '../../../api/process/host/known-roles.ts'
@@ -45,6 +46,7 @@ const READERS: readonly [page: string, has: string, read: (block: Block) => unkn
     '"qualityGates"',
     ({ text }) => parseRole(text, 'release.json', namesFor(loadConfig({ flags: { data: tempFolder() }, env: {} }), [])),
   ],
+  ['scripted-models.md', '', ({ text }) => parseScript(JSON.parse(text), 'of the page')],
   ['agents.md', '"agent_servers"', ({ text }) => server(JSON.parse(text).agent_servers.keepup)],
   ['agents.md', '"mcpServers"', ({ text }) => server(JSON.parse(text).mcpServers.keepup)],
 ]

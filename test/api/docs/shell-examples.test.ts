@@ -44,6 +44,7 @@ let cursors: string[] = []
 
 /** The blocks that do not run, by a text in them, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm install -g @keepup/runtime': 'needs the published package; test/package plays the demo from the tarball',
   'docker compose up --wait': 'needs EventStoreDB and PostgreSQL; test/api/servers has the same commands',
   'keepup auditors --login': 'needs PostgreSQL; test/api/servers/login-of-auditors.test.ts',
   'export OTEL_EXPORTER_OTLP_ENDPOINT': 'variables of another program; the exporter runs in program-examples.test.ts',
@@ -52,6 +53,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 /** The commands that end otherwise than with 0 here, by their beginning. */
 const ENDS: Readonly<Record<string, number>> = {
   'keepup run --role coder': 8, // it asks before the first write
+  'keepup run --model scripted:script.json': 8, // the script of its page writes a file
   'keepup doctor': 1, // the model has no key
   'keepup agents check codex': 1, // nobody has logged in
   'keepup fork': 8, // approvals of the source do not count
@@ -157,6 +159,9 @@ beforeAll(async () => {
     mkdirSync(join(home, path), { recursive: true })
   writeFileSync(join(home, 'model.json'), JSON.stringify(MODEL))
   writeFileSync(join(project, 'plan.md'), '# Plan\n\nFirst draft.\n')
+  const [script] = blocksIn('json').filter(({ page }) => page === 'api/docs/scripted-models.md')
+  writeFileSync(join(project, 'script.json'), script!.text)
+  writeFileSync(join(project, 'greet.js'), "export const greet = (name) => 'Hello ' + nam\n")
   const claude = join(home, 'bin/claude')
   writeFileSync(
     claude,

@@ -7,6 +7,7 @@ import { pageFiles } from '../../../api/http/page/page-files.ts'
 import { CONTENTS } from '../../../api/site/contents.ts'
 import { writeSite } from '../../../api/site/main.ts'
 import { rendered } from '../../../api/site/markdown.ts'
+import { membersIn } from '../../../api/site/schemas.ts'
 import { makeSite } from '../../../api/site/site.ts'
 
 // The site of the documents, made from the present pages.
@@ -40,6 +41,76 @@ test('every file that a page names exists, and none is of another host', () => {
     for (const [, address] of [...loaded, ...linked])
       expect(existsSync(join(folder, name, '..', address!)), `${name}: ${address}`).toBe(true)
   }
+})
+
+test('the page of each example shows the files of its folder, with colours', () => {
+  const examples = readdirSync(join(DOCS, 'examples'), { withFileTypes: true }).filter((one) => one.isDirectory())
+  expect(examples.length).toBeGreaterThan(5)
+  for (const { name } of examples) {
+    const page = read(`examples/${name}/index.html`)
+    const shown = page
+      .replaceAll(/<[^>]+>/g, '')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&')
+    const files = readdirSync(join(DOCS, 'examples', name)).filter((file) => !file.endsWith('.md'))
+    expect(files).toContain('main.ts')
+    for (const file of files)
+      expect(shown.includes(readFileSync(join(DOCS, 'examples', name, file), 'utf8').trim()), `${name}/${file}`).toBe(
+        true,
+      )
+    expect(page.match(/<span class="hljs-/g)!.length, name).toBeGreaterThan(20)
+  }
+})
+
+test('every type that an operation names has its members and a meaning, once', () => {
+  const types = read('reference/types.html')
+  const named = [...read('reference/operations.html').matchAll(/<a href="types\.html#(\w+)">(\w+)<\/a>/g)]
+  expect(named.length).toBeGreaterThan(50)
+  const ids = [...types.matchAll(/<h2 id="(\w+)">/g)].map(([, id]) => id!)
+  expect(ids).toEqual([...new Set(ids)])
+  const deeper = [...types.matchAll(/<a href="types\.html#(\w+)">/g)].map(([, id]) => id!)
+  expect(new Set([...named.map(([, id]) => id!), ...deeper])).toEqual(new Set(ids))
+  const parts = /<main[\s\S]*<\/main>/.exec(types)![0].split('<h2 ').slice(1)
+  expect(parts).toHaveLength(ids.length)
+  // The meaning, then the members or the values.
+  for (const part of parts)
+    expect(part).toMatch(/^[^\n]*\n<p>[A-Z].*\.<\/p>\n(<div class="table"|<p>(&quot;|list of ))/)
+  const approval = /<h2 id="approval">[\s\S]*?<h2 /.exec(types)![0]
+  for (const name of ['toolCallId', 'secrets[].name', 'supporters']) expect(approval).toContain(`<code>${name}</code>`)
+})
+
+test('members of objects without a name stand below them', () => {
+  const link = (name: string) => `[${name}]`
+  const found = membersIn(
+    {
+      type: 'object',
+      properties: {
+        a: {
+          type: 'array',
+          items: { type: 'object', properties: { b: { type: ['string', 'null'] } }, required: ['b'] },
+        },
+        c: { anyOf: [{ $ref: '#/$defs/C' }, { type: 'null' }] },
+        d: { type: 'object', additionalProperties: { type: 'object', properties: { e: { const: 1 } } } },
+      },
+      required: ['a'],
+      oneOf: [
+        { type: 'object', properties: { f: { const: 'x' }, g: { type: 'string' } }, required: ['f', 'g'] },
+        { type: 'object', properties: { f: { const: 'y' } }, required: ['f'] },
+      ],
+    },
+    link,
+  )
+  expect(found.map(({ name, type, needed }) => `${name} ${needed} ${type}`)).toEqual([
+    'a true list of object',
+    'a[].b true string or null',
+    'c false [C] or null',
+    'd false object of names with object',
+    'd.NAME.e false 1',
+    'f true "x" or "y"',
+    'g false string',
+  ])
 })
 
 test('a link to a page or a heading that does not exist is refused with its place', () => {

@@ -61,7 +61,7 @@ const Decision = z
       .nullable()
       .meta({ description: 'Who could have decided then, by the rights of that time; null: access was off' }),
   })
-  .meta({ id: 'DecisionReport' })
+  .meta({ id: 'DecisionReport', description: 'A question about a call, who answered it, and who could have' })
 
 const Erasure = z.strictObject({
   stream: z.string(),
@@ -103,7 +103,7 @@ const RunReport = z
       erasedFrom: z.string().nullable().meta({ description: 'null: never by policy, or the run has not ended' }),
     }),
   })
-  .meta({ id: 'RunReport' })
+  .meta({ id: 'RunReport', description: 'Who took part in a run, decided about its calls, and has read or erased it' })
 export type RunReport = z.infer<typeof RunReport>
 
 const LogReport = z
@@ -154,7 +154,10 @@ const LogReport = z
     holds: z.array(Hold).readonly(),
     retention: Retention.shape.retention,
   })
-  .meta({ id: 'LogReport' })
+  .meta({
+    id: 'LogReport',
+    description: 'Who has access to the log, what was changed about that, and which attempts failed or were refused',
+  })
 export type LogReport = z.infer<typeof LogReport>
 
 export const AccessReport = z
