@@ -68,7 +68,8 @@ const manifest = {
   // A user who connects an SDK brings it.
   ...{ peerDependencies, peerDependenciesMeta },
   bundleDependencies: Object.keys(ONLY),
-  man: `./${MAN}`,
+  // npm links the pages of a list only.
+  man: [`./${MAN}`],
 }
 for (const path of [
   'README.md',
