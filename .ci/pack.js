@@ -68,7 +68,7 @@ const manifest = {
   // A user who connects an SDK brings it.
   ...{ peerDependencies, peerDependenciesMeta },
   bundleDependencies: Object.keys(ONLY),
-  // A list: npm links the pages of a list only.
+  // npm links the pages of a list only.
   man: [`./${MAN}`],
 }
 for (const path of [

@@ -1,5 +1,15 @@
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -202,6 +212,24 @@ describe('the published package', () => {
       expect(rest).not.toHaveProperty(key)
     expect(statSync(cli).mode & 0o111).toBe(0o111)
     expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\nif \(Number\(process\.versions/)
+  })
+
+  it('gives a global installation its command and its manual page', () => {
+    // The package without its dependencies, so that npm needs no registry.
+    const { dependencies: _, bundleDependencies: __, ...rest } = manifest()
+    const bare = join(folders.base, 'bare')
+    const prefix = join(folders.base, 'prefix')
+    for (const path of ['api/cli/keepup.js', 'api/docs/keepup.1']) {
+      mkdirSync(dirname(join(bare, path)), { recursive: true })
+      copyFileSync(join(installed, path), join(bare, path))
+    }
+    writeFileSync(join(bare, 'package.json'), JSON.stringify(rest))
+    const packed = JSON.parse(execFileSync('npm', ['pack', '--json', bare], { ...options, cwd: folders.base }))
+    const { filename } = (Array.isArray(packed) ? packed : Object.values(packed))[0] as { filename: string }
+    const quiet = ['--offline', '--no-audit', '--no-fund', '--omit=peer']
+    execFileSync('npm', ['install', '-g', '--prefix', prefix, ...quiet, join(folders.base, filename)], options)
+    expect(existsSync(join(prefix, 'bin/keepup'))).toBe(true)
+    expect(readFileSync(join(prefix, 'share/man/man1/keepup.1'), 'utf8')).toContain('.TH')
   })
 
   it('knows its version', () => {
