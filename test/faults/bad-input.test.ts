@@ -101,7 +101,9 @@ test('a workspace that may not be read', async (context) => {
   }
 })
 
-test('a workspace that may not be written warns at the start of a run with a tool that writes', async (context) => {
+test('a workspace that may not be written warns at the start of a run with a tool that writes', {
+  tags: ['git'],
+}, async (context) => {
   if (ROOT && process.env.CI !== 'true' && !otherUserMayRun())
     context.skip('as root: another user may not read node or the sources; move the clone out of folders of mode 700')
   const place = newPlace()
