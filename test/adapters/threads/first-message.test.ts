@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { firstMessage } from '../../../adapters/threads/first-message.ts'
 import { tempFolder } from '../../support/folders.ts'
@@ -28,7 +28,9 @@ test('a thread uses the cache of compiled code, and gets no other variable', asy
   const file = thread(
     'const { getCompileCacheDir } = process.getBuiltinModule("node:module"); parentPort.postMessage([getCompileCacheDir(), Object.keys(process.env)])',
   )
-  expect(await firstMessage(file, null, never)).toEqual([getCompileCacheDir(), ['NODE_COMPILE_CACHE']])
+  const [cache, names] = await firstMessage<[string, string[]]>(file, null, never)
+  // The last part of the path also depends on the flags of V8, which another test may have set.
+  expect([dirname(cache), names]).toEqual([dirname(getCompileCacheDir()!), ['NODE_COMPILE_CACHE']])
 })
 
 test('is given up also where the thread waits within a call of the system, which does not end with it', async () => {
