@@ -63,8 +63,8 @@ test.each([appends, checkpoints])(
     tags: ['strace'],
   },
   async (scenario) => {
-    const { opened, found } = await sampled(scenario, 40, lostWritesOf)
-    expect(opened).toBeGreaterThan(10)
+    const { opened, found } = await sampled(scenario, 200, lostWritesOf)
+    expect(opened).toBeGreaterThan(5)
     for (const { after, lost, named } of found)
       expect({ after, lost, named: named.length > 0 }).toMatchObject({ named: true })
   },
