@@ -80,10 +80,11 @@ export function rendered(text: string, href: (address: string) => string | null)
         return `<pre tabindex="0"><code>${highlighted(text, language === 'sh' ? 'bash' : language)}</code></pre>\n`
       },
       table(token) {
+        // HTML needs no end tags of cells and rows; the references have 20,000 of them.
         const cells = (row: readonly Tokens.TableCell[], name: string) =>
-          row.map(({ tokens }) => `<${name}>${this.parser.parseInline(tokens)}</${name}>`).join('')
-        const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>\n`).join('')
-        return `<div class="table" tabindex="0"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>\n${rows}</tbody></table></div>\n`
+          row.map(({ tokens }) => `<${name}>${this.parser.parseInline(tokens)}`).join('')
+        const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}\n`).join('')
+        return `<div class="table" tabindex="0"><table><thead><tr>${cells(token.header, 'th')}<tbody>\n${rows}</table></div>\n`
       },
     },
   })

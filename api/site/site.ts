@@ -135,6 +135,9 @@ ${outline(content)}
 `
 }
 
+/** The maximum length of a text in the search index. A reference is found by its headings; its tables repeat names. */
+const searched = (path: string): number => (path.startsWith('reference/') ? 100 : 800)
+
 export interface Site {
   /** The pages and the search index, by path. */
   readonly made: ReadonlyMap<string, string>
@@ -162,7 +165,9 @@ export function makeSite(parts: readonly MadePart[], version: string): Site {
         throw new Error(`${path}: ${target} has no heading #${anchor}; correct the link`)
     }
   const index = pages.flatMap(({ path, title }) =>
-    contents.get(path)!.stretches.map(({ id, heading, text }) => [path, title, id, heading, text]),
+    contents
+      .get(path)!
+      .stretches.map(({ id, heading, text }) => [path, title, id, heading, text.slice(0, searched(path))]),
   )
   return {
     files,

@@ -241,7 +241,7 @@ describe('the published package', () => {
     for (const command of ['init', 'doctor']) {
       const { status, stdout, stderr } = keepup('--data', data, command)
       expect([status, stderr], stdout).toEqual([0, expect.not.stringContaining('should not have happened')])
-      expect(stdout).toMatch(/^clock +ok /m)
+      if (command === 'doctor') expect(stdout).toMatch(/^clock +ok /m)
     }
   })
 
