@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { checkImages } from '../support/crash-images/check.ts'
-import { imagesOf, lostWritesOf } from '../support/crash-images/images.ts'
-import { appends, checkpoints } from '../support/crash-images/parts.ts'
+import { imagesOf } from '../support/crash-images/images.ts'
 import { recordScenario, SCENARIOS } from '../support/crash-images/scenarios.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { draws, FAULT_SEED } from '../support/faults/seed.ts'
@@ -9,8 +8,7 @@ import { draws, FAULT_SEED } from '../support/faults/seed.ts'
 // Every state that a loss of power can leave on the disk, while the program writes a part of a data folder or works in a
 // whole one. The program opens each state: no acknowledged event is lost, and `verify` finds nothing.
 // `EVERY=10` opens a tenth of the different images, chosen by FAULT_SEED; `TORN=8` tears the writes at each change in 8
-// ways; `ANEW=50` opens one of 50 by new processes too; `AT_ONCE=2` opens two images at once. An image of a part opens in
-// milliseconds, so parts are torn in more ways.
+// ways; `ANEW=50` opens one of 50 by new processes too; `AT_ONCE=2` opens two images at once. An image of a part opens in milliseconds, so parts are torn in more ways.
 
 const EVERY = Number(process.env.EVERY ?? 1)
 const TORN = process.env.TORN
@@ -42,20 +40,3 @@ for (const scenario of SCENARIOS)
     expect(checked.found).toEqual([])
     expect(leaked).toBeLessThan(10)
   })
-
-test.each([appends, checkpoints])(
-  'each lost write of $name does nothing silently',
-  { tags: ['strace'] },
-  async (scenario) => {
-    place = newPlace()
-    const recording = await recordScenario(place, scenario)
-    const { opened, found } = await checkImages(scenario, place.root, lostWritesOf(recording), {
-      draw: draws(FAULT_SEED),
-    })
-    console.log(`${scenario.name}: ${opened} lost writes that the disk acknowledged, ${found.length} did damage`)
-    expect(opened).toBeGreaterThan(50)
-    expect(found.length).toBeGreaterThan(0)
-    for (const { after, lost, named } of found)
-      expect({ after, lost, named: named.length > 0 }).toMatchObject({ named: true })
-  },
-)

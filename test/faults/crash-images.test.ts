@@ -63,8 +63,10 @@ test.each([appends, checkpoints])(
     tags: ['strace'],
   },
   async (scenario) => {
-    const { opened, found } = await sampled(scenario, 200, lostWritesOf)
-    expect(opened).toBeGreaterThan(5)
+    const { opened, found } = await sampled(scenario, 10_000, lostWritesOf)
+    expect(opened).toBeGreaterThan(50)
+    // Some lost writes do damage, and the program names each damage.
+    expect(found.length).toBeGreaterThan(0)
     for (const { after, lost, named } of found)
       expect({ after, lost, named: named.length > 0 }).toMatchObject({ named: true })
   },

@@ -1,22 +1,7 @@
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { prose as text } from '../bench/text.ts'
 import { type Draft, NEW, Sealer, type Tip, tipOf } from './log/sealing.ts'
-
-const WORDS =
-  'the file test error function returns value import export const agent reads writes module because expected string ' +
-  'number index path source line column check build result config option request response handler server client'
-const words = WORDS.split(' ')
-
-/** Text of about this many bytes, as varied as prose and code: words in a pseudo-random order, with numbers. */
-function text(bytes: number, seed: number): string {
-  let state = seed * 2654435761 + 1
-  let out = ''
-  while (out.length < bytes) {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0
-    out += `${words[(state >>> 8) % words.length]}${state % 7 === 0 ? (state >>> 4).toString(36) : ''} `
-  }
-  return out.slice(0, bytes)
-}
 
 /** The seven events of a turn in the two appends of a steady turn. Bodies have 60 to 3000 bytes. */
 function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
