@@ -115,9 +115,10 @@ export class SimulatedDocuments {
       what: `insert ${mark}`,
       send: async ({ documents }, key) => {
         const ops_xml = `<insert_blocks after="start"><p>${mark}</p></insert_blocks>`
-        body ??= {
-          doc_frontier: (await documents.read(DOCUMENT)).frontier,
-          ...{ client_request_id: key, ops_xml, preconditions: [] },
+        if (body === null) {
+          const { frontier } = await documents.read(DOCUMENT)
+          // Another try may have made the body meanwhile.
+          body ??= { doc_frontier: frontier, client_request_id: key, ops_xml, preconditions: [] }
         }
         return documents.envelope(DOCUMENT, body, caller('tool'))
       },
