@@ -115,6 +115,8 @@ it('a tree of 50 agents with 5,000 turns each is drawn with few nodes, says what
   )
   // A bar that stands for several calls leads to them.
   const several = lanes.first().locator('.bar-tool.several')
+  // The list draws the first lane again after it is scrolled back to the top.
+  await expect.poll(() => several.count(), { timeout: 60_000 }).toBeGreaterThan(20)
   const enlarged = async () => {
     const count = await several.count()
     if (count === 0) return 0
