@@ -41,6 +41,7 @@ export const agentTables = {
       ['created_at'],
       ['forked_from'],
       ['continues'],
+      ['backend', 'workspace'],
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
@@ -170,7 +171,7 @@ export const agentTables = {
   },
   /**
    * The files that a call names, or has changed. `path`: as the call uses it, relative to the workspace. `use`: read or
-   * write. `tool_calls.ran` says whether the call ran.
+   * write. `tool_calls.ran` says whether the call ran. A call that an external agent reports has no row in `tool_calls`.
    */
   touched_files: {
     columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },

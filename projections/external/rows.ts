@@ -11,6 +11,7 @@ import type { Change } from '../engine/changes/change.ts'
 import { actorText, cut } from '../engine/text.ts'
 import type { ProjectedExternal } from './event.ts'
 import { hostedCall } from './hosted-rows.ts'
+import { reportedFiles } from './reported-files.ts'
 import { spanChanges } from './span-rows.ts'
 import { externalTexts } from './text-rows.ts'
 
@@ -38,6 +39,8 @@ function stateChanges(e: ProjectedExternal): Change[] {
       return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
     case 'session_known':
       return [agent(e.body === null ? {} : { session_id: cut(e.body.sessionId, 300) })]
+    case 'agent_events':
+      return [agent(), ...reportedFiles(e)]
     case 'usage_reported': {
       const { model } = e.body ?? {}
       const named = model === undefined || e.agentId !== e.runId ? [] : [set('runs', { id: e.runId }, { model })]

@@ -17,7 +17,7 @@ export interface RunFilter {
   readonly model?: string
   /** Minimum cost, exclusive, in nano-dollars. */
   readonly over?: number
-  /** A file that one of the run's calls read or wrote: a path in the workspace, or an absolute path. */
+  /** A file that a call of the run read or wrote, or that an external agent reports to have edited: a path in the workspace, or an absolute path. */
   readonly file?: string
   /** The person who started the run, decided one of its approvals, or gave it input. */
   readonly person?: string
@@ -88,15 +88,25 @@ function runsOfPerson(person: string): RawBuilder<unknown> {
     union all select run_id from standing_approvals where ${sql.ref('by')} in ${said}`
 }
 
-/** Only calls with a recorded intent: a refused call has touched nothing. */
+/**
+ * Only calls with a recorded intent, because a refused call has touched nothing, and calls that an external agent
+ * reports. An external agent may name a file in its folder by its absolute path.
+ */
 function runsWithFile(file: string): RawBuilder<unknown> {
   const touched = sql`select f.run_id from touched_files f
-    join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id and t.ran = 1`
-  if (!file.startsWith('/')) return sql`${touched} where f.path = ${pathCell(file.replace(/^\.\//, ''))}`
+    left join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id`
+  const ran = sql`(t.ran = 1 or t.id is null)`
+  if (!file.startsWith('/')) {
+    const path = file.replace(/^\.\//, '')
+    return sql`${touched} where ${ran} and f.path = ${pathCell(path)}
+      union ${touched} join runs r on r.id = f.run_id
+      where t.id is null and f.path in (select distinct workspace || '/' || ${path} from runs where backend > '')
+      and f.path = r.workspace || '/' || ${path}`
+  }
   const parts = file.split('/')
   const ends = parts.map((_, i) => pathCell(parts.slice(i).join('/'))).filter((end) => end !== '')
   return sql`${touched} join runs r on r.id = f.run_id
-    where f.path in (${sql.join(ends)}) and r.workspace || '/' || f.path = ${file}`
+    where ${ran} and f.path in (${sql.join(ends)}) and (r.workspace || '/' || f.path = ${file} or f.path = ${file})`
 }
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

@@ -35,12 +35,13 @@ export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => P
 export const ROW_MEANING = 16
 
 /**
- * Tables and columns (`table.column`) that older programs lack although their logs have values for them. An added name
- * makes a rebuild, no migration.
+ * Tables, columns (`table.column`) and rows (`table of …`) that older programs lack although their logs have values for
+ * them. An added name makes a rebuild, no migration.
  */
 export const REFILLED = [
   ...['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'],
   ...['cost_by_cause.unpriced_calls', 'run_texts', 'runs.continues', 'agents.session_id', 'run_annotations'],
+  'touched_files of reported calls',
 ] as const
 
 /** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { annotation } from '../../../domain/annotation/aggregate.ts'
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { OtlpSpan } from '../../../domain/external/reported/otlp-span.ts'
 import { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
@@ -95,6 +96,26 @@ export function externalContract(kit: TablesKit): void {
       expect((await showRun(tables.db, run.agentId))!.tree).toMatchObject([{ agent: { ungoverned: 1 } }])
     })
 
+    it('is found by the files that its agent reports to have edited, by their relative or absolute path', async () => {
+      const { gateway, puppet, tables, open } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/work' }, { by: ANN })
+      const reported = (kind: 'ToolCall' | 'ToolResult', data: AgentEventBody['data'] & {}) =>
+        puppet.emit({ events: [{ kind, data }] })
+      const texts = { old_string: 'a', new_string: 'b' }
+      await reported('ToolCall', { id: 't1', name: 'Edit', input: { file_path: '/work/src/a.ts', ...texts } })
+      await reported('ToolCall', { id: 't2', name: 'Read', input: { file_path: '/work/src/read.ts' } })
+      await reported('ToolCall', { name: 'Write', input: { file_path: 'b.ts', content: 'b' } })
+      await reported('ToolResult', { id: 't3', success: true, patch: '--- a/c.ts\n+++ b/c.ts\n@@ -0,0 +1 @@\n+c\n' })
+      puppet.exit()
+      await run.completion
+      await open()
+      const found = async (file: string) => (await selectRuns(tables.db, { file })).runs.map(({ id }) => id)
+      for (const file of ['src/a.ts', '/work/src/a.ts', 'b.ts', './b.ts', '/work/b.ts', 'c.ts', '/work/c.ts'])
+        expect(await found(file), file).toEqual([run.agentId])
+      for (const file of ['a.ts', '/src/a.ts', '/other/src/a.ts', 'src/read.ts'])
+        expect(await found(file), file).toEqual([])
+    })
+
     it('that was cancelled, or whose end was not seen, has failed with a code that says so', async () => {
       const cancelled = await told(kit)
       const run = await cancelled.gateway.run('fake', { prompt: 'go' })
@@ -167,6 +188,8 @@ export function externalContract(kit: TablesKit): void {
       const { ports, gateway, puppet, tables, open } = await told(kit)
       const run = await gateway.run('fake', { prompt: 'a private word' }, { by: ANN })
       await puppet.emit({ usage: USAGE, sessionId: 's1' })
+      const input = { file_path: 'private.ts', content: 'x' }
+      await puppet.emit({ events: [{ kind: 'ToolCall', data: { id: 't1', name: 'Write', input } }] })
       puppet.exit({ ...ENDED, finalText: 'the last private word' })
       await run.completion
       const projector = await open()

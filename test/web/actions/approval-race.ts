@@ -10,8 +10,6 @@ type Shown = 'one' | 'two' | 'decided' | null
 /** The key presses of one browser. `sent`: the call that the press answered; null: none. */
 type Presses = readonly { readonly shown: Shown; readonly sent: string | null }[]
 
-/** The most ms between the question and a key press. The second question comes within this time. */
-const LATEST = 2_500
 const PRESSES = 12
 
 /** Records in the page what has the keys at each key press, and the answer that the press sends. */
@@ -37,13 +35,15 @@ function record(): void {
 /**
  * Two browsers show the same run, which asks twice in a row, and press `a` several times at times of a plan. Returns the
  * number of answers. Throws if an answer was for another question than the one on its screen, or for a question that came
- * in the place of a decided one before the person moved on to it.
+ * in the place of a decided one before the person moved on to it. `latest`: the most ms between the first question and a
+ * key press; the second question must come within this time.
  */
 export async function raceOfApprovals(
   served: Served,
   pages: readonly [Page, Page],
   folder: string,
   draw: (below: number) => number,
+  latest: number,
 ): Promise<number> {
   const model = join(folder, 'race.json')
   const turn = (path: string) => ({ calls: [{ tool: 'write_file', arguments: { path, content: `${path}\n` } }] })
@@ -58,7 +58,7 @@ export async function raceOfApprovals(
   )
   const found = await Promise.all(
     pages.map(async (page) => {
-      const times = Array.from({ length: PRESSES }, () => draw(LATEST)).sort((a, b) => a - b)
+      const times = Array.from({ length: PRESSES }, () => draw(latest)).sort((a, b) => a - b)
       return page.evaluate(async (times) => {
         const began = performance.now()
         for (const time of times) {
