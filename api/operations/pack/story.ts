@@ -57,6 +57,10 @@ const TITLES: Readonly<Record<string, string>> = {
   recovery: 'Recovery',
   cancelled: 'Cancelled',
   erased: 'Erased',
+  tag_added: 'Tagged',
+  tag_removed: 'Tag removed',
+  note_added: 'Note',
+  note_removed: 'Note removed',
 }
 
 const ASKS = /approval|question|ask/

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { USES_ID } from '../../../domain/access/kind.ts'
+import { annotationStream } from '../../../domain/annotation/limits.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT, erasedFact } from '../../../domain/log/erased.ts'
@@ -35,7 +36,7 @@ export const PackChoice = z.strictObject({
   runs: z
     .array(Id)
     .prefault([])
-    .meta({ description: 'Runs, each with all its agents; empty: everything that the log holds' }),
+    .meta({ description: 'Runs, each with all its agents, tags and notes; empty: everything that the log holds' }),
   since: Time.optional().meta({ description: 'Only events from this time on' }),
   until: Time.optional().meta({ description: 'Only events before this time' }),
   bodies: z.boolean().prefault(true).meta({ description: 'false: without the bodies of events' }),
@@ -202,11 +203,16 @@ class PackWriter {
     }
   }
 
+  /** The streams of the agents, and those with the tags and notes of the runs. */
   async #streams(agentIds: readonly string[]): Promise<readonly string[]> {
     const names = new Set<string>()
     for (const id of agentIds) {
       const stream = await streamOfAgent(this.#s.log, id)
       if (stream !== null) names.add(stream)
+    }
+    for (const run of this.#asked.runs) {
+      const notes = annotationStream(run)
+      if ((await this.#s.log.head(notes)) !== null) names.add(notes)
     }
     return [...names]
   }
@@ -343,8 +349,21 @@ class PackWriter {
     for (const open of files.keys()) await end(open)
   }
 
-  async #story(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  /** Writes the packed events of a stream. */
+  async #storyOf(stream: string, file: SpoolFile): Promise<void> {
+    const packed = this.#packed.get(stream)
+    if (packed === undefined) return
     const { bodies } = this.#asked
+    const views = new EventViews(this.#s.log, this.#s.blobs)
+    for await (const page of this.#s.log.read(stream, {
+      bodies,
+      from: packed.first,
+      limit: packed.last - packed.first + 1,
+    }))
+      for (const event of page) await file.write(storyEvent(await views.view(event), event, !bodies))
+  }
+
+  async #story(agents: ReadonlyMap<string, readonly string[]>): Promise<void> {
     const file = await this.#spool.file('story.html')
     const title = agents.size === 1 ? `Run ${[...agents.keys()][0]}` : agents.size === 0 ? 'A log of agents' : 'Runs'
     await file.write(storyStart({ title, facts: [['Events of the log when it was packed', String(this.#size)]] }))
@@ -356,10 +375,12 @@ class PackWriter {
         const stream = await streamOfAgent(this.#s.log, id)
         if (stream === null) continue
         if (id !== run) await file.write(storyHeading(`${kindOf(stream)} ${idOf(stream)}`))
-        const views = new EventViews(this.#s.log, this.#s.blobs)
-        for await (const page of this.#s.log.read(stream, { bodies }))
-          for (const event of page) await file.write(storyEvent(await views.view(event), event, !bodies))
+        await this.#storyOf(stream, file)
       }
+      const notes = annotationStream(run)
+      if (!this.#packed.has(notes)) continue
+      await file.write(storyHeading('Tags and notes'))
+      await this.#storyOf(notes, file)
     }
     await file.write(STORY_END)
   }

@@ -29,6 +29,27 @@ describe('pack', { timeout: 120_000, tags: ['git', 'python3'] }, () => {
     }
   }
 
+  it('contains the tags and notes of its runs with their proof, and a story of no other events', async () => {
+    const id = idIn((await look('run', 'finish', '-w', folder.workspace())).err)
+    for (const words of [
+      ['runs', 'tag', id, 'reviewed'],
+      ['runs', 'note', id, 'Ann has read it.'],
+    ])
+      expect((await look(...words)).code).toBe(0)
+    const file = join(root, 'noted.pack')
+    expect((await look('pack', id, '--to', file)).code).toBe(0)
+    const pack = unpacked(file)
+    expect(python(pack)).toMatchObject({ code: 0 })
+    const lines = readFileSync(join(pack, 'events.ndjson'), 'utf8').trim().split('\n')
+    expect(lines.filter((line) => line.includes(`annotation-${id}`)).length).toBe(2)
+    expect(readFileSync(join(pack, 'story.html'), 'utf8')).toMatch(/Tags and notes.*reviewed.*Ann has read it\./s)
+    // A period without events.
+    const later = join(root, 'later.pack')
+    const since = '2100-01-01T00:00:00.000Z'
+    expect((await look('pack', id, '--since', since, '--to', later)).code).toBe(0)
+    expect(readFileSync(join(unpacked(later), 'story.html'), 'utf8')).not.toMatch(/Tags and notes|Ann|<section/)
+  })
+
   it('writes a run that both verifiers accept, with tables, requests and a story without scripts', async () => {
     const how = ['--tools', 'write_file', '--approve', 'write_file']
     const hostile = 'write it <script>alert(1)</script>'
