@@ -105,6 +105,10 @@ const pictures = ({ runs, document, file }: Story): readonly Picture[] => [
 ]
 
 const [folder = FOLDER, ...only] = process.argv.slice(2)
+if (folder.startsWith('-')) {
+  process.stderr.write('npm run pictures [-- FOLDER [NAME…]]: pictures of the page; default: all, in dist/pictures\n')
+  process.exit(2)
+}
 mkdirSync(folder, { recursive: true })
 const [story, browser] = [await playStory(), await startBrowser()]
 try {
