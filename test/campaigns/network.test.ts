@@ -39,12 +39,12 @@ test(`runs and a tree over workers whose network fails (FAULT_SEED=${FAULT_SEED}
 test('workers whose clocks are wrong: every run ends right, also those of a killed and of a stopped one', async () => {
   const { work, hold, done, check } = deployment({ ...pair.fresh(), KEEPUP_TREE_WIDTH: String(WIDTH) })
   await Promise.all([done('start', 8), done('grow', 1)])
-  // Two hours ahead, two hours behind, and at half the speed. For a clock that is behind, the runs are not due yet.
+  // Two hours ahead, two hours behind, and an hour behind at half the speed.
   const [ahead, behind] = await Promise.all([hold(3, { KEEPUP_SKEW: '7200000' }), hold(3, { KEEPUP_SKEW: '-7200000' })])
-  await ahead.said('effect', 3)
+  await Promise.all([ahead.said('effect', 3), behind.said('effect', 3)])
   ahead.kill('SIGKILL')
   behind.kill('SIGSTOP')
-  const slow = await work(8, { KEEPUP_SKEW: '0 0.5' })
+  const slow = await work(8, { KEEPUP_SKEW: '-3600000 0.5' })
   await slow.said('effect', 2)
   behind.kill('SIGCONT')
   behind.tell('go')

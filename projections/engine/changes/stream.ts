@@ -24,8 +24,9 @@ export type WakeReason = 'owed' | 'parked'
 
 /** Changes of `due`: the wake time in the last header of an append, computed by the stream's aggregate. */
 export function due({ header }: RecordedEvent): Change[] {
-  const { stream, wakeAt } = header
+  const { stream, wakeAt, timestamp } = header
   if (wakeAt === undefined) return []
   if (wakeAt === null) return [remove('due', { stream })]
-  return [put('due', { stream }, { run_id: runOf(header), wake_at: wakeAt, reason: 'owed' })]
+  const at_once = wakeAt <= Date.parse(timestamp) ? 1 : 0
+  return [put('due', { stream }, { run_id: runOf(header), wake_at: wakeAt, at_once, reason: 'owed' })]
 }

@@ -24,7 +24,7 @@ export function parking(
   const place = { run_id: runId ?? (kind ? id : stream), position: entry.position, event_id: entry.id }
   return [
     put('parked', { stream }, { ...place, ...event, code, message: cut(message, 1000) }),
-    put('due', { stream }, { run_id: place.run_id, wake_at: millis(event.at) ?? 0, reason: 'parked' }),
+    put('due', { stream }, { run_id: place.run_id, wake_at: millis(event.at) ?? 0, at_once: 1, reason: 'parked' }),
     ...(kind?.parked(id, event.revision) ?? []),
   ]
 }

@@ -51,22 +51,23 @@ const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_reque
   else d.reason end`
 
 /**
- * Agents that need their driver at or before `at` (ms; null: at any time), earliest first. Catch up to the log's head
+ * Agents that need their driver at once, or at or before `at` (ms; null: at any time), earliest first. Catch up to the log's head
  * first: rows may be stale, but none is missing.
  */
 export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {
   return drivable(db, which)
     .select([AGENT.as('agentId'), 'd.run_id as runId', 'd.wake_at as wakeAt', REASON.as('reason')])
-    .$if(at !== null, (query) => query.where('d.wake_at', '<=', at!))
+    .$if(at !== null, (query) => query.where((is) => is.or([is('d.wake_at', '<=', at!), is('d.at_once', '=', 1)])))
     .orderBy('d.wake_at')
     .orderBy('d.stream')
     .execute()
 }
 
-/** The wake time of the next agent after `at` (ms); null: none. */
+/** The wake time of the next agent that waits for a time after `at` (ms); null: none. */
 export async function nextDue(db: Kysely<Database>, at: number, which: DueFilter = {}): Promise<number | null> {
   const row = await drivable(db, which)
     .where('d.wake_at', '>', at)
+    .where('d.at_once', '=', 0)
     .select(sql<number | null>`min(d.wake_at)`.as('next'))
     .executeTakeFirst()
   return row?.next ?? null

@@ -41,7 +41,7 @@ export const ROW_MEANING = 16
 export const REFILLED = [
   ...['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'],
   ...['cost_by_cause.unpriced_calls', 'run_texts', 'runs.continues', 'agents.session_id', 'run_annotations'],
-  'touched_files of reported calls',
+  ...['touched_files of reported calls', 'due.at_once'],
 ] as const
 
 /** The meaning of the rows of all tables. Tables with another number are rebuilt, not migrated. */

@@ -27,7 +27,7 @@ export function anyKindContract(kit: TablesKit): void {
       const { tables, keepsEvents } = await open(kit, log)
       const dump = await tables.dump()
       expect(dump.streams).toEqual([{ stream: STREAM, run_id: 'r1', revision: 1, hash: last.hash }])
-      expect(dump.due).toEqual([{ stream: STREAM, run_id: 'r1', wake_at: 9, reason: 'owed' }])
+      expect(dump.due).toEqual([{ stream: STREAM, run_id: 'r1', wake_at: 9, at_once: 1, reason: 'owed' }])
       expect(dump.agents).toEqual([])
       if (keepsEvents)
         expect(dump.event_rows).toMatchObject([

@@ -24,6 +24,15 @@ export function dueContract(kit: TablesKit): void {
       expect(await nextDue(db, WAKE)).toBeNull()
     })
 
+    it('an agent that needs its driver at the time of its append is due by any clock', async () => {
+      let at = 0
+      const { db } = await oneAgent(kit, (a) => {
+        at = Date.parse(input(a, T0).header.timestamp)
+      })
+      expect(await dueBefore(db, at - 7_200_000)).toEqual([{ ...owed, wakeAt: T0 }])
+      expect(await nextDue(db, at - 7_200_000)).toBeNull()
+    })
+
     it('a later wake time replaces the earlier one', async () => {
       const { db } = await oneAgent(kit, (a) => {
         input(a, WAKE + 5)
