@@ -7,8 +7,7 @@ import { quietPipe } from './quiet-pipe.ts'
 
 /** Runs the command line of this process. `open` opens the services. */
 export async function runHere(open: OpenServices): Promise<void> {
-  quietPipe(process.stdout, 'standard output')
-  quietPipe(process.stderr, 'standard error')
+  quietPipe(process)
   const { stdout, stderr, stdin, env } = process
   // A terminal of unknown size reports 0 columns and rows.
   for (const stream of [process.stdout, process.stderr]) {

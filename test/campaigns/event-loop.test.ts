@@ -97,11 +97,11 @@ beforeAll(async () => {
     ...{ cwd: place.root, env: environment(place), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
   })
   let said = ''
-  for await (const part of server.stderr!) {
+  server.stderr!.on('data', (part) => {
     said += String(part)
-    url = /on (http:\S+)/.exec(said)?.[1] ?? ''
-    if (url !== '') break
-  }
+    url ||= /on (http:\S+)/.exec(said)?.[1] ?? ''
+  })
+  await expect.poll(() => url !== '' || server!.exitCode !== null, { timeout: 60_000 }).toBe(true)
   if (url === '') throw new Error(`serve has not started: ${said}`)
   token = readFileSync(join(place.data, 'token'), 'utf8').trim()
   const content = Array.from({ length: 2_000 }, (_, n) => `Paragraph ${n} *with* marks and \`code\`.`).join('\n\n')

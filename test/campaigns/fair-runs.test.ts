@@ -31,7 +31,7 @@ const scripts: Readonly<Record<string, ScriptInput>> = {
   },
   hostile: {
     script: 1,
-    turns: [{ label: 'again', text: 'word '.repeat(100_000), calls: [read, read, read, read], goto: 'again' }],
+    turns: [{ label: 'again', text: 'word '.repeat(20_000), calls: [read, read, read, read], goto: 'again' }],
   },
 }
 

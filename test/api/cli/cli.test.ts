@@ -254,6 +254,17 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect([stdout, stderr]).toEqual(['{', ''])
   })
 
+  it('goes on serving after the reader of its messages has gone', async () => {
+    const serve = folder.start(['serve', '--port', '0'], { env: { KEEPUP_LOG_LEVEL: 'debug' } })
+    await serve.said('serving')
+    const [, url] = /on (http:\S+)/.exec(serve.err())!
+    serve.process.stderr!.destroy()
+    // Each request is a message that cannot be written.
+    for (let n = 0; n < 5; n++) expect((await fetch(`${url}/openapi.json`)).status).toBeGreaterThan(0)
+    serve.process.kill('SIGTERM')
+    await serve.ended
+  })
+
   it('looks after itself with doctor', async () => {
     const { code, out, err } = await folder.start(['doctor', '-o', 'json'], {
       env: { ANTHROPIC_API_KEY: 'sk-hush', KEEPUP_FOO: '1' },

@@ -144,6 +144,10 @@ const OVERLAYS: readonly Overlay[] = [
   menu('run/timeline/reported-spans.tsx', () => `/runs/${spans}`, summary('chat'), onPeople),
   menu('annotation/annotations.tsx', noted, summary('1 note'), { shown: '.annotations details[open]' }),
   { file: 'annotation/annotations.tsx', path: noted, open: summary('1 note'), shown: '.annotations .form' },
+  dialog('annotation/annotations.tsx', noted, async (page) => {
+    await summary('1 note')(page)
+    await button(/^Remove and erase the note/, false)(page)
+  }),
   { file: 'documents/editor/editor.tsx', path: edit, open: async () => {}, shown: '[role=toolbar]' },
   { file: 'documents/editor/comment-form.tsx', path: edit, open: comment('Comment'), shown: '.comment-form' },
   {
