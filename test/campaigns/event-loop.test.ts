@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openKeepUp } from '../../api/index.ts'
 import { loadConfig } from '../../api/process/config/settings.ts'
 import { openServices } from '../../api/process/open-services.ts'
@@ -89,6 +89,8 @@ beforeAll(async () => {
   await fill()
   const preload = fileURLToPath(new URL('../support/hostile/held-loop.ts', import.meta.url))
   const args = [
+    // With this flag the program does not replace its process, which would close the channel.
+    '--max-semi-space-size=8',
     '--import',
     preload,
     ...(process.env.HELD_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.HELD_PROFILE}`] : []),
@@ -101,7 +103,7 @@ beforeAll(async () => {
     said += String(part)
     url ||= /on (http:\S+)/.exec(said)?.[1] ?? ''
   })
-  await expect.poll(() => url !== '' || server!.exitCode !== null, { timeout: 60_000 }).toBe(true)
+  await vi.waitUntil(() => url !== '' || server!.exitCode !== null, { timeout: 60_000 })
   if (url === '') throw new Error(`serve has not started: ${said}`)
   token = readFileSync(join(place.data, 'token'), 'utf8').trim()
   const content = Array.from({ length: 2_000 }, (_, n) => `Paragraph ${n} *with* marks and \`code\`.`).join('\n\n')

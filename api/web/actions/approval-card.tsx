@@ -110,6 +110,11 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
               )}{' '}
               · asked <Ago at={approval.requestedAt} /> ago, by <AgentWay runId={runId} path={approval.agentPath} />
             </p>
+            {preview.notes.map((note) => (
+              <p key={note} class="note">
+                <bdi>{shown(note)}</bdi>
+              </p>
+            ))}
             {preview.kind === 'diff' ? (
               <PatchView patch={preview.text} />
             ) : (
@@ -117,11 +122,6 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
                 <Foreign text={preview.text} most={preview.text.length} />
               </pre>
             )}
-            {preview.notes.map((note) => (
-              <p key={note} class="note">
-                <bdi>{shown(note)}</bdi>
-              </p>
-            ))}
             {isOther && (
               <p class="fault" role="alert">
                 The question has changed since it was shown. Read it again, then answer.{' '}

@@ -28,7 +28,7 @@ interface RunActionsProps {
  * `canRunAgain`: whether the person may read the settings of the run and start another one.
  */
 export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsProps) {
-  const { runId, status, paused, driving, workspace, ungoverned } = detail.run
+  const { runId, status, paused, driving, waiting, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
   // keepup does not drive an external agent. A person can only end its run and restore its files.
@@ -67,7 +67,7 @@ export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsPro
             Pause
           </button>
         )}
-        {commands && (paused || !driving) && (
+        {commands && (paused || (!driving && waiting.length === 0)) && (
           <button type="button" onClick={command('resume', 'The run goes on.')}>
             Resume
           </button>

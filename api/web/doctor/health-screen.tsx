@@ -7,6 +7,7 @@ import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 
 const STATES = ['broken', 'warning', 'ok'] as const
+const TONES = { broken: 'bad', warning: 'warn', ok: '' } as const
 
 /** The health of the process and of everything that it needs, the worst first, each fault with its remedy. */
 export function HealthScreen() {
@@ -37,11 +38,28 @@ export function HealthScreen() {
           {({ findings }) => (
             <>
               <p role="status">{summary(findings.map(({ state }) => state))}</p>
+              <ul class="reasons">
+                {findings
+                  .filter(({ state }) => state !== 'ok')
+                  .map(({ check, state, found, todo }) => (
+                    <li key={check} class={state === 'broken' ? 'bad' : ''}>
+                      <strong>{shown(check)}</strong> <bdi>{shown(found)}</bdi>
+                      {todo !== null && (
+                        <>
+                          : <bdi>{shown(todo)}</bdi>
+                        </>
+                      )}
+                    </li>
+                  ))}
+              </ul>
               <DataTable
                 label="Health"
                 columns={[
                   { name: 'check' },
-                  { name: 'state', show: (state) => <span class={state === 'ok' ? '' : 'bad'}>{String(state)}</span> },
+                  {
+                    name: 'state',
+                    show: (state) => <span class={TONES[state as keyof typeof TONES]}>{String(state)}</span>,
+                  },
                   { name: 'found', show: text },
                   { name: 'todo', title: 'to do', show: text },
                 ]}

@@ -69,7 +69,7 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
     <div class="screen">
       <div class="bar">
         <h1>
-          {title === '' ? 'Document' : <bdi>{shown(title)}</bdi>} <span class="quiet mono">{documentId}</span>
+          {title === '' ? 'Document' : <bdi>{shown(title)}</bdi>} <span class="quiet mono id">{documentId}</span>
         </h1>
         <span class="quiet" role="status">
           {asked === null ? `live, revision ${last}` : `revision ${revision} of ${last}`}

@@ -52,12 +52,12 @@ export function BudgetsTab({ numbers: { budgets } }: { numbers: Numbers }) {
             </span>
           ),
         },
-        { name: 'nano_dollars', title: 'money', show: moneyCell },
-        { name: 'spent_nano_dollars', title: 'spent', show: moneyCell },
-        { name: 'reserved_nano_dollars', title: 'reserved', show: moneyCell },
-        { name: 'tokens' },
-        { name: 'spent_tokens', title: 'spent' },
-        { name: 'reserved_tokens', title: 'reserved' },
+        { name: 'nano_dollars', title: 'money limit', show: moneyCell },
+        { name: 'spent_nano_dollars', title: 'money spent', show: moneyCell },
+        { name: 'reserved_nano_dollars', title: 'money reserved', show: moneyCell },
+        { name: 'tokens', title: 'token limit' },
+        { name: 'spent_tokens', title: 'tokens spent' },
+        { name: 'reserved_tokens', title: 'tokens reserved' },
       ]}
       rows={budgets.map((one) => [
         one.runId,

@@ -50,10 +50,10 @@ function Calls({ title, name, rows }: { title: string; name: string; rows: reado
           { name, show: (cell) => (cell === '' ? '(none)' : undefined) },
           { name: 'calls' },
           { name: 'failed' },
-          { name: 'share', title: 'failed', show: (cell) => percent(Number(cell) / 100) },
-          { name: 'p50_ms', title: 'half', show: time },
-          { name: 'p95_ms', title: '95 %', show: time },
-          { name: 'p99_ms', title: '99 %', show: time },
+          { name: 'share', title: 'share failed', show: (cell) => percent(Number(cell) / 100) },
+          { name: 'p50_ms', title: 'median', show: time },
+          { name: 'p95_ms', title: '95th %', show: time },
+          { name: 'p99_ms', title: '99th %', show: time },
           { name: 'most_ms', title: 'longest', show: time },
         ]}
         rows={rows.map((row) => [

@@ -6,6 +6,9 @@ import { span } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 
+/** The health of a model without a call of this process. */
+const NOT_SEEN = 'not seen'
+
 /** The router's decisions, and the state of the models. */
 export function RoutingTab({ numbers }: { numbers: Numbers }) {
   const found = useLoaded('models', () => take(api.v1.models.$get({})))
@@ -51,9 +54,14 @@ export function RoutingTab({ numbers }: { numbers: Numbers }) {
                 { name: 'model' },
                 {
                   name: 'health',
-                  show: (cell) => (cell === 'healthy' ? undefined : <strong>{shown(String(cell))}</strong>),
+                  show: (cell) =>
+                    cell === 'healthy' ? undefined : cell === NOT_SEEN ? (
+                      <span class="quiet">{NOT_SEEN}</span>
+                    ) : (
+                      <strong>{shown(String(cell))}</strong>
+                    ),
                 },
-                { name: 'recent', title: 'calls seen' },
+                { name: 'recent', title: 'calls of this process' },
                 { name: 'errors' },
                 { name: 'timeouts' },
                 {
@@ -61,12 +69,12 @@ export function RoutingTab({ numbers }: { numbers: Numbers }) {
                   title: 'median',
                   show: (cell) => (cell === null ? undefined : span(Number(cell))),
                 },
-                { name: 'attempts' },
+                { name: 'attempts', title: 'attempts in this time' },
                 { name: 'failed' },
               ]}
               rows={models.map(({ id, figures }) => [
                 id,
-                figures?.health ?? 'not seen',
+                figures?.health ?? NOT_SEEN,
                 figures?.calls ?? 0,
                 figures?.errors ?? 0,
                 figures?.timeouts ?? 0,

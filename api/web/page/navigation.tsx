@@ -32,9 +32,15 @@ narrow.addEventListener('change', ({ matches }) => {
   isNarrow.value = matches
 })
 
+/** Whether the page shows this screen, or one below it. */
+const isAt = (to: string): boolean =>
+  to === '/'
+    ? path.value === '/' || path.value.startsWith('/runs/')
+    : path.value === to || path.value.startsWith(`${to}/`)
+
 const Links = ({ links }: { links: readonly Link[] }) =>
   links.map(([to, name]) => (
-    <a key={to} href={to} aria-current={path.value === to ? 'page' : undefined}>
+    <a key={to} href={to} aria-current={isAt(to) ? 'page' : undefined}>
       {name}
       {to === '/inbox' && <Asks />}
     </a>
@@ -46,7 +52,7 @@ const Asks = () => (waitingForPeople.value > 0 ? <span class="badge">{number(wai
 export function Navigation() {
   const inSight = isNarrow.value ? DAILY.slice(0, IN_SIGHT) : DAILY
   const rest = [...DAILY.slice(inSight.length), ...OVERSIGHT]
-  const below = rest.find(([to]) => to === path.value)?.[1]
+  const below = rest.find(([to]) => isAt(to))?.[1]
   return (
     <nav aria-label="Screens">
       <Links links={inSight} />

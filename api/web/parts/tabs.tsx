@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 
 export interface TabsProps {
   readonly label: string
@@ -12,6 +12,11 @@ export interface TabsProps {
 /** Tabs with the usual keyboard pattern: one tab stop, arrow keys between the tabs. */
 export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
   const id = useId()
+  // On a phone the list of tabs scrolls.
+  useEffect(
+    () => document.getElementById(`${id}${at}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [id, at],
+  )
   const move = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (by === undefined || event.shiftKey) return

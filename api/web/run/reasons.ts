@@ -31,6 +31,7 @@ export function reasonsOf({ run, parked, restoring, ...going }: Detail): readonl
       bad: error.code !== 'CANCELLED',
       title: `${ENDED[error.code] ?? 'Failed'} (${error.code})`,
       text: error.message,
+      ...(error.message.startsWith('AUTHENTICATION') && { to: ['/health', 'Check the keys of the models'] }),
     },
     error !== null && partialOutput !== null && { bad: false, text: `The last answer: ${partialOutput}` },
     unmetGates.length > 0 && { bad: true, text: `It ended with gates that do not hold: ${unmetGates.join(', ')}` },

@@ -148,8 +148,8 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
       <span class="figures">
         <a href={`/numbers?run=${runId}`} title="Numbers of this run">
           {money(run.total.nanoDollars)}
-        </a>{' '}
-        · turn {run.turn} · step {run.step}
+        </a>
+        {!run.ungoverned && ` · turn ${run.turn} · step ${run.step}`}
       </span>
       {source !== null && (
         <a class="badge" href={`/runs/${source.agentId}`}>
@@ -170,7 +170,9 @@ function RunHead({ detail, runId, step, canHold, canRunAgain }: HeadProps) {
       {run.incomplete && <span class="badge">incomplete</span>}
       {run.shortened && <span class="badge">shortened log</span>}
       {!run.ungoverned && (
-        <a href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>Compare</a>
+        <a class="button" href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>
+          Compare
+        </a>
       )}
       <RunActions detail={detail} step={step} canHold={canHold} canRunAgain={canRunAgain} />
     </div>

@@ -43,10 +43,10 @@ export const COLUMNS: readonly Column[] = [
     title: 'Cost, turns',
     width: '7em',
     number: true,
-    show: ({ total, turn }) => (
+    show: ({ total, turn, ungoverned }) => (
       <>
         <span>{money(total.nanoDollars)}</span>
-        <span class="quiet">{countText(turn, 'turn')}</span>
+        <span class="quiet">{ungoverned ? '' : countText(turn, 'turn')}</span>
       </>
     ),
   },

@@ -171,7 +171,7 @@ function Fields({ offer, agents, draft, settings, form }: FieldsProps) {
           <select name="mode">
             <option value="">interactive: one step at a time, writes and commands ask</option>
             <option value="batch" selected={draft.mode === 'batch'}>
-              batch
+              batch: calls may run at the same time, writes and commands do not ask
             </option>
           </select>
         </label>

@@ -27,7 +27,7 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
 }
 
 /** The last lines of an output, in lines. */
-const LINES = 8
+const LINES = 4
 
 /** The output of a command as a terminal shows it; another output as its text. */
 function Output({ text }: { text: string }) {

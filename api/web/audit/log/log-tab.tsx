@@ -132,7 +132,7 @@ function WholeLog() {
           aria-pressed={paused !== null}
           onClick={() => setPaused(paused === null ? model.events.value : null)}
         >
-          {paused === null ? 'Hold' : 'Go on'}
+          {paused === null ? 'Pause' : 'Go on'}
         </button>
         {(model.from.value === 'now' || model.isBehind.value) && (
           <button type="button" onClick={() => void model.read()}>
@@ -219,7 +219,7 @@ function Line({ event, number, isAt, isLog = false, onClick }: LineProps) {
       <span class="quiet">{event === undefined ? '' : clock(Date.parse(event.timestamp))}</span>
       <span class={`type ${toneOf(event?.type ?? '', event)}`}>{shown(event?.type ?? '…')}</span>
       <span class="said">
-        <bdi>{event === undefined ? '' : shown(`${isLog ? `${event.stream}  ` : ''}${substance(event)}`)}</bdi>
+        <bdi>{event === undefined ? '' : shown(`${substance(event)}${isLog ? `  ${event.stream}` : ''}`)}</bdi>
       </span>
     </button>
   )

@@ -7,7 +7,7 @@ import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import type { CallRow } from '../conversation.ts'
-import { goTo } from '../position.ts'
+import { openEvent } from '../open-event.ts'
 import { endText, failureText, subjectText } from './call-text.ts'
 import { CallView } from './call-view.tsx'
 
@@ -41,12 +41,12 @@ export function CallCard({ row, runId, tree, agent, place, isCurrent, isOpen, on
   return (
     <article class={`card call-card ${state}`} aria-current={isCurrent || undefined}>
       <header>
-        <button type="button" class="link" onClick={() => goTo(last)}>
-          #{last}
+        <button type="button" class="link" onClick={() => openEvent(last)}>
+          #{row.revision}
         </button>
         <button type="button" class="plain call-line" aria-expanded={isOpen} onClick={onToggle}>
           <Sign isBad={isBad} ended={row.end !== null} waits={row.question !== null && row.decision === null} />
-          <span class="type tool">
+          <span class={`type ${isBad ? 'bad' : 'tool'}`}>
             <bdi>{shown(toolName)}</bdi>
           </span>
           <span class="call-subject mono">

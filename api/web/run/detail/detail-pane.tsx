@@ -1,7 +1,9 @@
+import { useEffect } from 'preact/hooks'
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { FilesTab } from '../files/files-tab.tsx'
 import { ReportedFiles } from '../files/reported-files.tsx'
+import { showDetail } from '../open-event.ts'
 import type { DetailProps } from './detail-props.ts'
 import { DiffTab } from './diff-tab.tsx'
 import { EventTab } from './event-tab.tsx'
@@ -30,7 +32,12 @@ export function DetailPane({ governed, ...props }: DetailProps & { governed: boo
   const asked = query.value.get('tab')
   const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))
   const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
-  if (props.agent.length.value === 0) return <section class="pane detail" aria-label="Detail" />
+  const isLoaded = props.agent.length.value > 0
+  // A link to a tab leads to its content, also where the panes are stacked.
+  useEffect(() => {
+    if (isLoaded && asked !== null) showDetail()
+  }, [isLoaded])
+  if (!isLoaded) return <section class="pane detail" aria-label="Detail" />
   return (
     <section class="pane detail" aria-label="Detail">
       <Tabs

@@ -60,6 +60,9 @@ function Files({ of: { edits, more } }: { of: ReportedEdits }) {
               <bdi>{shown(name)}</bdi>
             </button>{' '}
             <span class="quiet">{countText(of.length, 'edit')}</span>
+            {of.some(({ success }) => success === false) && (
+              <span class="bad"> {of.filter(({ success }) => success === false).length} failed</span>
+            )}
           </li>
         ))}
       </ul>

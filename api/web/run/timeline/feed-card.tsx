@@ -66,7 +66,7 @@ function figuresOf({ payload, cut }: EventView): string {
     payload !== null && 'nanoDollars' in payload && typeof payload.nanoDollars === 'number'
       ? money(payload.nanoDollars)
       : '',
-    cut === true ? 'cut' : '',
+    cut === true ? 'shortened here' : '',
   ]
   return figures.filter((one) => one !== '').join(' · ')
 }

@@ -4,7 +4,8 @@ import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { CallCard } from '../calls/call-card.tsx'
 import { revisionsOf } from '../conversation.ts'
-import { goTo, positionIn } from '../position.ts'
+import { openEvent } from '../open-event.ts'
+import { positionIn } from '../position.ts'
 import { FeedCard } from './feed-card.tsx'
 import { TurnCard } from './turn-card.tsx'
 import { Writing } from './writing.tsx'
@@ -66,7 +67,7 @@ export function ConversationFeed({ runId, tree, agent, place }: FeedProps) {
             event={events.get(revision)}
             more={row.more.map((one) => events.get(one))}
             state={revision > place ? 'future' : isCurrent ? 'current' : ''}
-            onChoose={() => goTo(revision)}
+            onChoose={() => openEvent(revision)}
           />
         )
       }}

@@ -45,7 +45,7 @@ export function ReportedCall({ call, result }: ReportedCallProps) {
     <details class="reported" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span class={`sign ${tone}`}>{sign}</span>{' '}
-        <span class="type tool">
+        <span class={`type ${success === false ? 'bad' : 'tool'}`}>
           <bdi>{call === null ? 'result' : shown(textOrEmpty(name))}</bdi>
         </span>{' '}
         <span class="mono">

@@ -6,7 +6,7 @@ import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import type { TurnRow } from '../conversation.ts'
-import { goTo } from '../position.ts'
+import { openEvent } from '../open-event.ts'
 
 /** The most characters of a model's reasoning. The detail pane shows all of it. */
 const REASONING = 600
@@ -32,7 +32,7 @@ export function TurnCard({ row, agent, place, isCurrent }: TurnCardProps) {
   return (
     <article class={`card turn-card ${state}`} aria-current={isCurrent || undefined}>
       <header>
-        <button type="button" class="link" onClick={() => goTo(last)}>
+        <button type="button" class="link" onClick={() => openEvent(last)}>
           #{last}
         </button>
         <h2>Turn {turn}</h2>
@@ -40,8 +40,7 @@ export function TurnCard({ row, agent, place, isCurrent }: TurnCardProps) {
         {event?.type === 'model_call_end' && event.payload !== null && (
           <span class="quiet">
             <bdi>{shown(event.payload.servedBy)}</bdi>
-            {asked !== null && answered !== null && ` · ${span(times[answered]! - times[asked]!)}`}
-            {` · ${money(event.payload.nanoDollars)}`}
+            {` · ${span(event.payload.durationMs)} · ${money(event.payload.nanoDollars)}`}
           </span>
         )}
       </header>

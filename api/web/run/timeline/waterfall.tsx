@@ -28,13 +28,15 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
       at={reached}
       onRange={(first, last) => {
         setView({ first, last })
-        const starts = work.slice(first, last + 1).map(({ from }) => from)
-        events.want('timeline', starts)
+        const ends = work.slice(first, last + 1).flatMap(({ from, to }) => (to === null ? [from] : [from, to]))
+        events.want('timeline', ends)
       }}
       row={(index) => {
         const { kind, turn, from: began, to, failed } = work[index]!
         const ms = endOf(to) - times[began]!
         const start = events.get(began)
+        const payload = to === null ? null : events.get(to)?.payload
+        const measured = payload && 'durationMs' in payload ? payload.durationMs : ms
         const name = start?.type === 'tool_call_start' ? (start.payload?.toolName ?? kind) : kind
         const left = (100 * (times[began]! - from)) / width
         return (
@@ -48,7 +50,7 @@ export function Waterfall({ agent, place }: { agent: AgentModel; place: number }
               {turn} <bdi>{shown(name)}</bdi>
               {failed && <span title="failed"> ✗</span>}
             </span>
-            <span class="quiet number">{to === null ? 'open' : span(ms)}</span>
+            <span class="quiet number">{to === null ? 'open' : span(measured)}</span>
             <span class="track">
               <span
                 class={failed ? 'bar-bad' : `bar-${kind}`}
