@@ -38,7 +38,7 @@ export function HealthScreen() {
           {({ findings }) => (
             <>
               <p role="status">{summary(findings.map(({ state }) => state))}</p>
-              <ul class="reasons">
+              <ul>
                 {findings
                   .filter(({ state }) => state !== 'ok')
                   .map(({ check, state, found, todo }) => (

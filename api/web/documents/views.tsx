@@ -112,9 +112,13 @@ export function Writers({ documentId, revision }: At) {
           <div class="blame">
             {parts.slice(0, most).map(({ text, revision: by, span }, i) => (
               <div key={i} class="blame-part" title={`span ${span}`}>
-                <Writer entry={sources.find((one) => one.revision === by)} />
+                {parts[i - 1]?.revision === by ? (
+                  <span />
+                ) : (
+                  <Writer entry={sources.find((one) => one.revision === by)} />
+                )}
                 <span class="quiet mono" aria-hidden="true">
-                  {by ?? ''}
+                  {parts[i - 1]?.revision === by ? '' : (by ?? '')}
                 </span>
                 <pre>
                   <Foreign text={text} />

@@ -16,7 +16,7 @@ const CHOICES: readonly Choice[] = [
     options: [
       ['active', 'active'],
       ['recovering', 'recovering'],
-      ['completed', 'completed'],
+      ['completed', 'done'],
       ['failed', 'failed'],
     ],
   },

@@ -85,8 +85,10 @@ export function Scrubber({ agent, place }: { agent: AgentModel; place: number })
         />
       </label>
       <span class="figures">
-        turn {outline.turns[place] ?? 0} · step {outline.steps[place] ?? 0}
-        {outline.times[place] !== undefined && ` · ${clock(outline.times[place]!)}`}
+        {[
+          ...(outline.turns[place] ? [`turn ${outline.turns[place]}`, `step ${outline.steps[place] ?? 0}`] : []),
+          ...(outline.times[place] === undefined ? [] : [clock(outline.times[place])]),
+        ].join(' · ')}
       </span>
       <button type="button" class={at.value === null ? 'plain on' : 'plain'} onClick={() => goTo(null)} title="End">
         {at.value === null ? 'at the end' : 'to the end'}

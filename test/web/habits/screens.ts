@@ -103,7 +103,7 @@ export async function furnish(): Promise<Furnished> {
     ['a run of another agent', `/runs/${external}`, '.reported'],
     ['the files of another agent', `/runs/${external}?tab=files&file=src%2Fa.ts`, '.difference .patch'],
     ['the webhooks', '/webhooks', '.data-table button'],
-    ['the health', '/health', '.data-table .bad'],
+    ['the health', '/health', '.data-table .warn'],
     ['no pack', '/pack', '.notice'],
     ['no exported run', '/exported', '.notice'],
     ['a place that is none', '/nowhere', '.notice'],

@@ -33,10 +33,21 @@ export function TablesTab() {
         {({ position, head, behind, parked, orphans, restoring }) => (
           <>
             <dl class="facts">
-              <dt>tables show</dt>
-              <dd class="mono">{position ?? 'nothing yet'}</dd>
-              <dt>log ends at</dt>
-              <dd class="mono">{head ?? 'nothing yet'}</dd>
+              {position === head ? (
+                <>
+                  <dt>tables show</dt>
+                  <dd>
+                    all of the log, up to <span class="mono">{position}</span>
+                  </dd>
+                </>
+              ) : (
+                <>
+                  <dt>tables show</dt>
+                  <dd class="mono">{position ?? 'nothing yet'}</dd>
+                  <dt>log ends at</dt>
+                  <dd class="mono">{head ?? 'nothing yet'}</dd>
+                </>
+              )}
               <dt>lag</dt>
               <dd>
                 {behind === 0

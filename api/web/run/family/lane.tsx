@@ -81,7 +81,6 @@ export function Lane({ node, bars, links, view, now, chosen, onEnlarge }: LanePr
         <bdi>{name}</bdi>
         {depth > 0 && task !== null && (
           <span class="quiet">
-            {' '}
             <bdi>{shown(task)}</bdi>
           </span>
         )}
