@@ -221,3 +221,18 @@ it('a small window shows how each run stands, and all keys', async () => {
   await help.waitFor()
   expect(await help.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0)
 })
+
+it('a small window scrolls to the details of an event that a person chooses or that a link names', async () => {
+  const page = await browser.page()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await served.open(page, `/runs/${done}`)
+  const top = () => page.locator('.pane.detail').evaluate((pane) => pane.getBoundingClientRect().top)
+  await page.locator('.turn-card').first().waitFor()
+  expect(await top()).toBeGreaterThan(600)
+  await page.locator('.turn-card .link').first().click()
+  await expect.poll(top).toBeLessThan(400)
+  expect(new URL(page.url()).searchParams.get('at')).toMatch(/^\d+$/)
+  await page.goto(`${served.url}/runs/${done}?tab=files`)
+  await page.getByRole('tab', { name: 'Files' }).waitFor()
+  await expect.poll(top).toBeLessThan(400)
+})
