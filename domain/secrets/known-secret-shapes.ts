@@ -93,19 +93,34 @@ const holdsKey = (body: string): boolean => body.length <= MAX_KEY_BLOCK && /[A-
  * keys contain white space.
  */
 export function pendingShape(text: string): number {
+  const end = text.includes('-----') ? beforeKey(text) : text.length
+  const from = startOfWord(text, end)
+  // A word after a mark may be a secret. Most words end with another letter than the marks do.
+  if (!/[ry"':=]\s{0,16}$/i.test(text.slice(Math.max(0, from - 17), from))) return from
+  const scheme = /(?:(?<![A-Za-z0-9])bearer|aws_?secret_?access_?key["']?\s{0,8}[:=]?)\s{0,8}$/i.exec(
+    text.slice(Math.max(0, from - 64), from),
+  )
+  return scheme ? from - scheme[0].length : from
+}
+
+/** The offset of a private key that has begun and not ended; the length of the text when there is none. */
+function beforeKey(text: string): number {
   let end = text.length
   const marker = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}$/.exec(text.slice(-80))
   if (marker) end -= marker[0].length
   let key = -1
   for (const match of text.matchAll(MARKER)) key = match[1] === 'BEGIN' ? match.index : -1
-  if (key >= 0 && text.length - key <= MAX_KEY_BLOCK) end = Math.min(end, key)
-  const window = text.slice(Math.max(0, end - MAX_TOKEN), end)
-  const space = /\s\S*$/.exec(window)
-  const from = end - window.length + (space ? space.index + 1 : 0)
-  const scheme = /(?:(?<![A-Za-z0-9])bearer|aws_?secret_?access_?key["']?\s{0,8}[:=]?)\s{0,8}$/i.exec(
-    text.slice(Math.max(0, from - 64), from),
-  )
-  return scheme ? from - scheme[0].length : from
+  return key >= 0 && text.length - key <= MAX_KEY_BLOCK ? Math.min(end, key) : end
+}
+
+const SPACE = /\s/
+
+/** The offset of the word that ends at `end`, at most {@link MAX_TOKEN} characters before it. */
+function startOfWord(text: string, end: number): number {
+  const earliest = Math.max(0, end - MAX_TOKEN)
+  let at = end
+  while (at > earliest && !SPACE.test(text[at - 1]!)) at--
+  return at
 }
 
 /** The longest run without white space that a stream holds back, in characters. */
@@ -152,9 +167,7 @@ export function beginningOfShape(text: string): number {
 
 /** The offset of a text's last word, minus {@link LEAD}. */
 export function lastWordOf(text: string): number {
-  let word = text.length
-  while (word > Math.max(0, text.length - MAX_TOKEN) && !/\s/.test(text[word - 1]!)) word--
-  return Math.max(0, word - LEAD)
+  return Math.max(0, startOfWord(text, text.length) - LEAD)
 }
 
 /** The longest mark before a secret, such as `aws_secret_access_key = `, in characters. */

@@ -97,8 +97,10 @@ class Automaton {
   /** Reads only as many last characters as the longest known text has. */
   #stateAfter(text: string): number {
     let state = 0
-    for (let i = Math.max(0, text.length - this.#longest); i < text.length; i++)
-      state = this.#step(state, text.charCodeAt(i))
+    for (let i = Math.max(0, text.length - this.#longest); i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (state !== 0 || this.#begins[unit & 255] === 1) state = this.#step(state, unit)
+    }
     return state
   }
 

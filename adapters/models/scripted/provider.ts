@@ -5,6 +5,7 @@ import { ModelError } from '../../../domain/calls/errors.ts'
 import { wireName } from '../../../domain/calls/tools/tool-spec.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../../domain/ports/index.ts'
+import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
 import { IN_RESULT, PLACEHOLDER, type Script, type Turn } from './script.ts'
 import { marker, type Scene, type ScriptPlace, sceneOf, scriptPlaceOf } from './script-position.ts'
 import { pointed } from './value-in-result.ts'
@@ -97,11 +98,12 @@ async function stream(
   onText: ((text: string) => void) | undefined,
 ): Promise<ModelOutcome> {
   if (!onText) return outcome
+  const yieldToEventLoop = yielder()
   for (const block of outcome.content) {
     if (block.type !== 'text') continue
     for (const [piece] of String(block.text).matchAll(/\s*\S+\s*/gu)) {
       onText(piece)
-      await Promise.resolve()
+      await yieldToEventLoop()
       signal.throwIfAborted()
     }
   }
