@@ -68,7 +68,19 @@ const turns = [
   call('complete_task', { summary: 'Left.' }),
 ]
 
-const keepup = await openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns }, tree: treeScript } })
+/** Repeats an attempt for a minute: the servers may be away for a moment. */
+async function inTheEnd<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const until = performance.now() + 60_000; ; )
+    try {
+      return await attempt()
+    } catch (error) {
+      if (performance.now() > until) throw error
+      await wait(300)
+    }
+}
+
+const open = () => openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns }, tree: treeScript } })
+const keepup = verb === 'start' || verb === 'grow' ? await inTheEnd(open) : await open()
 
 async function work(): Promise<void> {
   const told = new AbortController()
@@ -77,16 +89,28 @@ async function work(): Promise<void> {
   await keepup.work({ signal: told.signal, onNote: (text) => say(`note ${text.replaceAll('\n', ' | ')}`) })
 }
 
-async function start(): Promise<void> {
+/** Starts runs. An attempt without an answer may have started its run, so a second one is for the same run. */
+async function startAll(begin: (runId: string) => Promise<void>): Promise<void> {
   for (let n = 0; n < Number(count); n++) {
-    const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
+    const runId = keepup.services.runtime.newRunId()
+    await inTheEnd(() =>
+      begin(runId).catch((error: { code?: string }) => {
+        if (error.code !== 'RUN_EXISTS') throw error
+      }),
+    )
     say(`run ${runId}`)
   }
 }
 
-async function grow(): Promise<void> {
-  for (let n = 0; n < Number(count); n++) say(`run ${await startTree(keepup)}`)
-}
+const start = () =>
+  startAll(async (runId) => {
+    const { starts, runtime } = keepup.services
+    const task = `Leave ${EFFECTS} lines`
+    const spec = await starts.prepare({ task, model: 'scripted:job', drive: true })
+    await runtime.execute(runId, { kind: 'start', spec, task, drive: true }, { by: { kind: 'user', id: 'test' } })
+  })
+
+const grow = () => startAll((runId) => startTree(keepup, runId))
 
 /** Decides only after checking the world: no process executes the call any more. */
 async function settle(keepup: KeepUp): Promise<void> {

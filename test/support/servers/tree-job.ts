@@ -35,7 +35,7 @@ export const treeScript: ScriptInput = {
 }
 
 /** Starts a tree for any driver. Its coders may use the test's tool in their only phase. */
-export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise<string> {
+export async function startTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<void> {
   const policy = { mode: 'batch' } as const
   const spec = await services.starts.prepare({
     task: TREE_TASK,
@@ -49,10 +49,8 @@ export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise
     phases: [{ name: 'work', allowedTools: ['fx:append'] }],
   }
   const delegation = { ...spec.delegation!, roles: { coder } }
-  const runId = services.runtime.newRunId()
   const start = { kind: 'start', spec: { ...spec, delegation }, task: TREE_TASK, drive: true } as const
   await services.runtime.execute(runId, start, { by: { kind: 'user', id: 'test' } })
-  return runId
 }
 
 /** How often each agent of a run was born, by its parent's record and by its own. */

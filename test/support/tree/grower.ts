@@ -50,7 +50,11 @@ seen = await services.log.headCursor()
 const run = async (): Promise<string> => {
   await services.read.caughtUp()
   const { value } = await services.read.runs({ limit: 1 })
-  return value.runs[0]?.runId ?? startTree({ services })
+  const known = value.runs[0]?.runId
+  if (known !== undefined) return known
+  const runId = services.runtime.newRunId()
+  await startTree({ services }, runId)
+  return runId
 }
 const runId = await run()
 const user = { by: { kind: 'user', id: 'test' } } as const
