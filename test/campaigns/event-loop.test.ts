@@ -129,7 +129,7 @@ const document = (content: string, format = 'markdown') =>
 const sql = (text: string, more: object = {}) =>
   ask('/sql', { body: JSON.stringify({ sql: text, timeoutMs: 3_000, limit: 10_000, ...more }) })
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-const span = (n: number, attributes: number) => ({
+const span = (n: number, attributes: number, length = 50) => ({
   traceId: (n % 50).toString(16).padStart(32, 'a'),
   spanId: n.toString(16).padStart(16, 'b'),
   name: 'chat',
@@ -137,14 +137,19 @@ const span = (n: number, attributes: number) => ({
   endTimeUnixNano: '1800000001000000000',
   attributes: [
     { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
-    ...Array.from({ length: attributes }, (_, k) => ({ key: `a${k}`, value: { stringValue: 'x'.repeat(50) } })),
+    ...Array.from({ length: attributes }, (_, k) => ({ key: `a${k}`, value: { stringValue: 'x'.repeat(length) } })),
   ],
 })
-const spans = (count: number, attributes: number) =>
+const spans = (count: number, attributes: number, length?: number) =>
   JSON.stringify({
-    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, (_, n) => span(n, attributes)) }] }],
+    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, (_, n) => span(n, attributes, length)) }] }],
   })
 const otlp = (body: string | Uint8Array<ArrayBuffer>, headers = {}) => ask('/otlp/v1/traces', { body, headers })
+const agUi = (count: number, length: number) => {
+  const messages = Array.from({ length: count }, (_, n) => ({ id: `m${n}`, role: 'user', content: 'x'.repeat(length) }))
+  const known = { threadId: 'hostile', runId: 'hostile', state: {}, tools: [], context: [], forwardedProps: {} }
+  return ask('/ag-ui', { body: JSON.stringify({ ...known, messages }) })
+}
 const envelope = async (ops_xml: string) => {
   const frontier = JSON.stringify({
     doc_frontier: '',
@@ -162,6 +167,13 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ['JSON, 400,000 levels deep', () => ask('/runs', { body: nested(400_000) })],
   ['10,000 unknown fields', () => start(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`f${n}`, n])))],
   ['300,000 array members of a wrong type', () => start({ tools: Array(300_000).fill(1) })],
+  ['38,000 array members of a wrong type', () => start({ tools: Array(38_000).fill(1) })],
+  ['38,000 tools', () => start({ tools: Array.from({ length: 38_000 }, (_, n) => `t${n}`) })],
+  ['38,000 unknown fields', () => start(Object.fromEntries(Array.from({ length: 38_000 }, (_, n) => [`f${n}`, n])))],
+  [
+    '49,000 names in JSON spans',
+    () => otlp(`{"resourceSpans":[],"a":[${Array.from({ length: 49_000 }, (_, n) => `{"a${n}":1}`).join(',')}]}`),
+  ],
   ['100,000 tools', () => start({ tools: Array.from({ length: 100_000 }, (_, n) => `t${n}`) })],
   [
     'a policy of 10,000 tools',
@@ -247,7 +259,8 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ['the proof of a document', () => ask(`/documents/${documentId}/verify`)],
   ['a difference of documents', () => ask(`/documents/${documentId}/diff?from=0`)],
   ['spans, 8 MiB of JSON', () => otlp(spans(6_000, 12))],
-  ['spans, 10,000 small ones', () => otlp(spans(10_000, 0))],
+  ['spans, 8 MiB of long texts in JSON', () => otlp(spans(1_600, 12, 320))],
+  ['spans, 9,000 small ones', () => otlp(spans(9_000, 0))],
   [
     'spans, gzip of 1 GiB',
     () => otlp(new Uint8Array(gzipSync(new Uint8Array(1024 * MIB).fill(32))), { 'content-encoding': 'gzip' }),
@@ -290,6 +303,7 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ],
   ['past tables', () => sql('select count(*) from runs', { at: cursor })],
   ['a check of a policy', () => ask('/policy/check', { body: JSON.stringify({ runs: [runId], role: 'coder' }) })],
+  ['a conversation of 8 MiB', () => agUi(4_000, 2_000)],
   ['metrics', () => ask('/metrics')],
   ['the OpenAPI document', () => ask('/openapi.json')],
   ['200 requests at once', () => Promise.all(Array.from({ length: 200 }, () => ask('/runs?limit=200')))],
