@@ -186,6 +186,10 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
     () => start({ policy: { secretPatterns: Array(500).fill('(a+)+'.repeat(20)) } }),
   ],
   [
+    '100 regular expressions of 100 characters',
+    () => start({ policy: { secretPatterns: Array(100).fill('(a+)+'.repeat(20)) } }),
+  ],
+  [
     'a regular expression of 480,000 characters',
     () => start({ policy: { secretPatterns: ['(a|b)*'.repeat(80_000)] } }),
   ],
