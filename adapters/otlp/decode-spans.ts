@@ -20,8 +20,11 @@ export interface Encoding<Part> {
   span(span: Part, resource: OtlpResource): OtlpSpan | string
 }
 
-/** The spans of a request. A refused span costs no other span. Throws the errors of the encoding, and `OtlpTooLarge`. */
-export function decodeSpans<Part>(encoding: Encoding<Part>, budget: OtlpBudget): DecodedSpans {
+/**
+ * Decodes the spans of a request, one per step. A refused span costs no other span. Throws the errors of the encoding, and
+ * `OtlpTooLarge`.
+ */
+export function* decodeSpans<Part>(encoding: Encoding<Part>, budget: OtlpBudget): Generator<undefined, DecodedSpans> {
   const [spans, faults]: [OtlpSpan[], string[]] = [[], []]
   for (const entry of encoding.resources()) {
     const resource = resourceOf(encoding.resource(entry))
@@ -32,6 +35,7 @@ export function decodeSpans<Part>(encoding: Encoding<Part>, budget: OtlpBudget):
         const decoded = encoding.span(span, { ...resource, scope })
         if (typeof decoded === 'string') faults.push(decoded)
         else spans.push(decoded)
+        yield
       }
     }
   }

@@ -22,10 +22,10 @@ export class OtlpJsonError extends Error {
 }
 
 /**
- * The spans of a request. Throws {@link OtlpJsonError} if the value is no such request, and `OtlpTooLarge` if it has too
- * many spans or values. A span of another shape is a fault and costs no other span.
+ * Decodes the spans of a request, one per step. Throws {@link OtlpJsonError} if the value is no such request, and
+ * `OtlpTooLarge` if it has too many spans or values. A span of another shape is a fault and costs no other span.
  */
-export function jsonSpans(value: unknown, budget = new OtlpBudget()): DecodedSpans {
+export function jsonSpans(value: unknown, budget = new OtlpBudget()): Generator<undefined, DecodedSpans> {
   const parts = (of: unknown, name: string) => list(member(of, name), name, budget)
   return decodeSpans<unknown>(
     {

@@ -126,10 +126,10 @@ function read<T>(message: Message, number: number, as: (field: Field) => T, abse
 const hexIn = (field: Field): string => hex(bytesIn(field))
 
 /**
- * The spans of a request. Throws `WireError` if the bytes are no such message, and `OtlpTooLarge` if it has too many spans
- * or values.
+ * Decodes the spans of a request, one per step. Throws `WireError` if the bytes are no such message, and `OtlpTooLarge` if it
+ * has too many spans or values.
  */
-export function protobufSpans(bytes: Uint8Array, budget = new OtlpBudget()): DecodedSpans {
+export function protobufSpans(bytes: Uint8Array, budget = new OtlpBudget()): Generator<undefined, DecodedSpans> {
   const decoder = new Decoder(budget)
   return decodeSpans<Message>(
     {

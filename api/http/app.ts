@@ -8,6 +8,7 @@ import type { Services } from '../operations/services.ts'
 import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { identityGuard, mustNameRights, rightGuard, stillAllowed } from './access-guards.ts'
 import { agUiBodyLimit, agUiRoutes } from './ag-ui-routes.ts'
+import { beginInTurns } from './begin-in-turns.ts'
 import { bulkExportRoutes } from './bulk-export-routes.ts'
 import { consumerRoutes } from './consumer-routes.ts'
 import { declaredGuard, declaredOf, routesOf } from './declared-guard.ts'
@@ -122,6 +123,7 @@ export function createApp(s: Services, options: AppOptions) {
     requestId(),
     ...(options.onRequest ? [recorded(find, options.onRequest)] : []),
     times.measured(find),
+    beginInTurns(),
     hostGuard(options.hosts),
     withoutBody,
     answerHeaders,

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { echo } from '../../domain/log/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from '../operations/problem.ts'
+import { betweenPasses, jsonText } from './json-bounds.ts'
 import type { HttpCode } from './status.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -59,14 +60,13 @@ export function sizeGuard(most: number, limitOf: (path: string) => number | null
     }
     if (size > maxBytes) throw tooLarge()
     c.req.raw = new Request(url, { method, headers, signal, ...(size === 0 ? {} : { body: Buffer.concat(chunks) }) })
+    await betweenPasses(size)
     await next()
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /**
- * Accepts only JSON bodies in well-formed UTF-8. Reports a fault with its position. Runs before the schemas. `reads`:
+ * Accepts only JSON bodies in well-formed UTF-8, of bounded depth and number of values. Reports a fault with its position. Runs before the schemas. `reads`:
  * routes that read their bodies themselves.
  */
 export function jsonGuard(reads: (path: string) => boolean = () => false): MiddlewareHandler {
@@ -77,12 +77,8 @@ export function jsonGuard(reads: (path: string) => boolean = () => false): Middl
       if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(c.req.header('content-type') ?? '')) {
         throw new Problem<HttpCode>('MEDIA_TYPE', 'send the body as "Content-Type: application/json"')
       }
-      let text: string
-      try {
-        text = utf8.decode(bytes)
-      } catch {
-        throw new Problem<HttpCode>('INVALID_JSON', 'the body is not well-formed UTF-8')
-      }
+      const text = jsonText(bytes, 'send less at a time, or nest it less deeply')
+      await betweenPasses(bytes.byteLength)
       const fault = jsonFault(text)
       if (fault) {
         const { line, column, expected, repeats } = fault
@@ -91,6 +87,7 @@ export function jsonGuard(reads: (path: string) => boolean = () => false): Middl
         const broken = `the body is no JSON: ${place} ${expected} was expected`
         throw new Problem<HttpCode>('INVALID_JSON', repeats === undefined ? broken : twice)
       }
+      await betweenPasses(bytes.byteLength)
     }
     await next()
   }

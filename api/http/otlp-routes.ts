@@ -8,10 +8,12 @@ import { jsonSpans, OtlpJsonError } from '../../adapters/otlp/json.ts'
 import { protobufSpans } from '../../adapters/otlp/protobuf.ts'
 import { WireError } from '../../adapters/otlp/wire.ts'
 import type { DecodedSpans } from '../../domain/external/reported/otlp-span.ts'
+import { inSteps, yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { reportSpans } from '../operations/external/report-spans.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 import { requestOptions } from './access-guards.ts'
+import { betweenPasses, jsonText } from './json-bounds.ts'
 import { newApp, refusals, written } from './new-app.ts'
 import { type HttpCode, httpStatusOf } from './status.ts'
 
@@ -22,6 +24,12 @@ const PATH = '/v1/otlp/v1/traces'
 
 /** The most bytes of a request, as sent and as unpacked. */
 const MAX_BYTES = 8 * 1024 * 1024
+/**
+ * The bounds of JSON, which one call parses. Protocol Buffers are decoded span by span, and {@link OtlpBudget} bounds their
+ * values. A usual span has fewer than 100 values.
+ */
+const OF_JSON = { depth: 1_000, values: 100_000 }
+const FEWER = `send fewer spans, or send them as ${OTLP_TYPES.protobuf}`
 /** The most requests at a time. The decoders bound the memory of each. */
 const MAX_REQUESTS = 16
 const RETRY_AFTER_S = '2'
@@ -46,7 +54,7 @@ const traces = createRoute({
   'x-keepup-right': 'runs.start',
   summary: 'Record spans of OpenTelemetry as runs of external agents, one run per trace',
   description:
-    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB and 10,000 spans. Spans that were recorded before change nothing.',
+    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB and 10,000 spans, in JSON also of at most 100,000 values. Spans that were recorded before change nothing.',
   // A JSON body is not declared, because it would be parsed before its size is known.
   request: { body: { required: true, content: { [OTLP_TYPES.protobuf]: { schema: binary } } } },
   responses: {
@@ -68,7 +76,7 @@ export function otlpRoutes(s: Services) {
       throw new Problem<HttpCode>('TOO_MANY_REQUESTS', `more than ${MAX_REQUESTS} reports at a time; send it again`)
     running += 1
     try {
-      const decoded = spansIn(encoding, await unpacked(c))
+      const decoded = await spansIn(encoding, await unpacked(c))
       const { rejected, message } = await reportSpans(s, decoded, requestOptions(c, {}), c.req.raw.signal)
       return answer(encoding, 200, traceResponse(encoding, rejected, message))
     } finally {
@@ -114,11 +122,10 @@ async function unpacked(c: Context): Promise<Uint8Array> {
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function spansIn(encoding: OtlpEncoding, bytes: Uint8Array): DecodedSpans {
+async function spansIn(encoding: OtlpEncoding, bytes: Uint8Array): Promise<DecodedSpans> {
   try {
-    return encoding === 'protobuf' ? protobufSpans(bytes) : jsonSpans(parsed(bytes))
+    const spans = encoding === 'protobuf' ? protobufSpans(bytes) : jsonSpans(await parsed(bytes))
+    return await inSteps(spans, yielder())
   } catch (error) {
     if (error instanceof WireError || error instanceof OtlpJsonError)
       throw new Problem('INVALID_REQUEST', `the body is no ExportTraceServiceRequest: ${error.message}`)
@@ -127,11 +134,16 @@ function spansIn(encoding: OtlpEncoding, bytes: Uint8Array): DecodedSpans {
   }
 }
 
-function parsed(bytes: Uint8Array): unknown {
+async function parsed(bytes: Uint8Array): Promise<unknown> {
+  await betweenPasses(bytes.length)
+  const text = jsonText(bytes, FEWER, OF_JSON)
+  await betweenPasses(bytes.length)
   try {
-    return JSON.parse(utf8.decode(bytes))
+    return JSON.parse(text)
   } catch {
-    throw new Problem<HttpCode>('INVALID_JSON', 'the body is not JSON in UTF-8')
+    throw new Problem<HttpCode>('INVALID_JSON', 'the body is not JSON; send an ExportTraceServiceRequest')
+  } finally {
+    await betweenPasses(bytes.length)
   }
 }
 

@@ -34,6 +34,16 @@ export const ApproverRule = z.strictObject({
 })
 export type ApproverRule = z.infer<typeof ApproverRule>
 
+/** The most characters of all secret patterns together. Compiling them takes about 2 ms per 1,000 characters. */
+const PATTERN_CHARACTERS = 10_000
+
+const SecretPatterns = z
+  .array(z.string().min(1))
+  .max(100)
+  .refine((sources) => sources.reduce((sum, { length }) => sum + length, 0) <= PATTERN_CHARACTERS, {
+    error: `expected at most ${PATTERN_CHARACTERS} characters together; shorten or leave out patterns`,
+  })
+
 /** Seed 000, 5.3 and 5.12 as one recorded policy. Allow patterns: `tool`, `server:*`, `*`; deny beats allow. */
 export const Policy = z.strictObject({
   mode: z.enum(['interactive', 'batch']).default('interactive'),
@@ -43,7 +53,7 @@ export const Policy = z.strictObject({
   maxParallel: z.int().positive().max(64).default(4),
   approvalTtlMs: Milliseconds.default(86_400_000),
   sandboxed: z.boolean().default(true),
-  secretPatterns: z.array(z.string().min(1)).default([]),
+  secretPatterns: SecretPatterns.default([]),
   /** Kinds of external agents that the run may delegate to; absent: none (CONTRACTS 13). */
   backends: z.array(z.string().min(1)).optional(),
   /** Of several rules about a call, the greatest count applies. */

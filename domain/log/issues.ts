@@ -7,6 +7,15 @@ export const ECHOED = 64
 export const echo = (text: string): string =>
   text.length <= ECHOED ? text : `${text.slice(0, ECHOED).toWellFormed()}… (${text.length} characters)`
 
+/** The most names of a list in a message. */
+const ECHOED_NAMES = 5
+
+/** Truncates a list of foreign names for a message: a request can have thousands of them. `as`: the form of each name. */
+export function echoList(names: readonly string[], as = echo): string {
+  const more = names.length > ECHOED_NAMES ? ` and ${names.length - ECHOED_NAMES} more` : ''
+  return `${names.slice(0, ECHOED_NAMES).map(as).join(', ')}${more}`
+}
+
 /** The text of an issue, without the refused value; names of unknown keys are truncated. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
@@ -17,13 +26,10 @@ export function issueText(issue: z.core.$ZodIssue): string {
     return `this name cannot be used: ${first === undefined ? issue.message : issueText(first)}`
   }
   if (issue.code !== 'unrecognized_keys') return OF_ZOD.test(issue.message) ? plainText(issue) : issue.message
-  const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
-  const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)
   // Some schemas suggest the key that the caller may have meant.
   const hint = issue.message.startsWith('did you mean ') ? `; ${issue.message}` : ''
-  return `unknown key ${keys.join(', ')}${more}${hint}`
+  return `unknown key ${echoList(issue.keys, (key) => `"${echo(key)}"`)}${hint}`
 }
-const ECHOED_KEYS = 5
 
 /** The beginnings of zod's own messages. Messages of our schemas are already plain. */
 const OF_ZOD = /^(?:Invalid |Too (?:big|small): )/

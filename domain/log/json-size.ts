@@ -7,12 +7,14 @@ export interface JsonSize {
   readonly values: number
 }
 
+const UNBOUNDED: JsonSize = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
+
 /**
  * Measures a text before it is parsed: parsing very deep text, and walking very many values, needs much more time and
  * memory than the text. One pass, no recursion. For text that is not JSON, the result covers at least its valid
- * beginning.
+ * beginning. Stops where the text exceeds `most`.
  */
-export function jsonSize(text: string): JsonSize {
+export function jsonSize(text: string, most: JsonSize = UNBOUNDED): JsonSize {
   let open = 0
   let depth = 0
   let values = 1
@@ -23,7 +25,11 @@ export function jsonSize(text: string): JsonSize {
     else if (c === OPEN_ARRAY || c === OPEN_OBJECT) {
       values++
       if (++open > depth) depth = open
-    } else if (c === CLOSE_ARRAY || c === CLOSE_OBJECT) open--
+    } else {
+      if (c === CLOSE_ARRAY || c === CLOSE_OBJECT) open--
+      continue
+    }
+    if (values > most.values || depth > most.depth) break
   }
   return { depth, values }
 }

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js'
+import { echo } from '../log/issues.ts'
 import type { Span } from './spans.ts'
 
 /** The engine refuses a pattern. The message says what to change. */
@@ -33,12 +34,12 @@ function compiled(source: string): RE2JS {
   } catch (cause) {
     if (!(cause instanceof RE2JSException)) throw cause
     throw new PatternError(
-      `pattern ${JSON.stringify(source)}: ${cause.message}; use RE2 syntax, without look-around and back-references`,
+      `pattern ${JSON.stringify(echo(source))}: ${cause.message}; use RE2 syntax, without look-around and back-references`,
       { cause },
     )
   }
   if (pattern.programSize() > MAX_PROGRAM)
-    throw new PatternError(`pattern ${JSON.stringify(source)} is too large; repeat less`)
+    throw new PatternError(`pattern ${JSON.stringify(echo(source))} is too large; repeat less`)
   return pattern
 }
 

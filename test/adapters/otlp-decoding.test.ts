@@ -1,12 +1,22 @@
 import { describe, expect, it, test } from 'vitest'
 import { OtlpBudget, OtlpTooLarge } from '../../adapters/otlp/budget.ts'
-import { jsonSpans } from '../../adapters/otlp/json.ts'
-import { protobufSpans } from '../../adapters/otlp/protobuf.ts'
+import { jsonSpans as jsonSteps } from '../../adapters/otlp/json.ts'
+import { protobufSpans as protobufSteps } from '../../adapters/otlp/protobuf.ts'
 import { bytesField } from '../../adapters/otlp/wire.ts'
-import { TOO_DEEP } from '../../domain/external/reported/otlp-span.ts'
+import { type DecodedSpans, TOO_DEEP } from '../../domain/external/reported/otlp-span.ts'
 
 const [MANY_SPANS, MANY_VALUES] = [4, 31]
 const budget = () => new OtlpBudget({ spans: 3, values: 30 })
+
+/** Takes all steps. */
+function whole(steps: Generator<undefined, DecodedSpans>): DecodedSpans {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+const jsonSpans = (value: unknown, most?: OtlpBudget) => whole(jsonSteps(value, most))
+const protobufSpans = (bytes: Uint8Array, most?: OtlpBudget) => whole(protobufSteps(bytes, most))
 
 const request = (...spans: readonly unknown[]) => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
 const IDS = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }
@@ -39,6 +49,13 @@ describe('a small request cannot take much memory:', () => {
   ])('too many %s in Protocol Buffers are refused', (_, bytes) =>
     expect(() => protobufSpans(bytes, budget())).toThrow(OtlpTooLarge),
   )
+})
+
+test('each span is decoded in a step of its own', () => {
+  const spans = [1, 2, 3].map((n) => ({ ...IDS, spanId: `${n}`.repeat(16) }))
+  const message = Buffer.concat(spans.map(() => bytesField(2, ids)))
+  expect([...jsonSteps(request(...spans))]).toHaveLength(3)
+  expect([...protobufSteps(scoped(message))]).toHaveLength(3)
 })
 
 describe('a value', () => {

@@ -23,7 +23,9 @@ const TIMES = 3
 const MIB = 1024 * 1024
 
 const place = newPlace()
-const model = 'scripted:hostile'
+/** The process under test reads the script from its file. */
+const script = join(place.root, 'hostile.json')
+const model = `scripted:${script}`
 let [server, url, token, runId, documentId, cursor] = [undefined as ChildProcess | undefined, '', '', '', '', '']
 
 interface Asked {
@@ -51,7 +53,7 @@ async function held(): Promise<Held> {
   return (await answer)[0] as Held
 }
 
-/** Fills a data folder: a long stream, a run with large files, and a document of 2,000 blocks. */
+/** Fills a data folder: a long stream, a run with large files, and a document of 1,000 blocks. */
 async function fill(): Promise<void> {
   const text = (seed: number) =>
     Array.from({ length: 40_000 }, (_, n) => `line ${(n * 7919 + seed) % 40_000} of a large text\n`).join('')
@@ -59,17 +61,16 @@ async function fill(): Promise<void> {
   const write = (content: string) => ({ calls: [{ tool: 'write_file', arguments: { path: 'large.txt', content } }] })
   const read = { calls: [{ tool: 'read_file', arguments: { path: 'large.txt' } }] }
   const done = { calls: [{ tool: 'complete_task', arguments: { summary: 'done' } }] }
-  const script = {
-    script: 1 as const,
-    turns: [write(text(3).slice(0, MIB)), ...Array(40).fill(read), write(text(7).slice(0, MIB)), done],
-  }
-  const keepup = await openKeepUp({ data: place.data, scripts: { hostile: script } })
+  const turns = [write(text(3).slice(0, MIB / 4)), ...Array(40).fill(read), write(text(7).slice(0, MIB / 4)), done]
+  writeFileSync(script, JSON.stringify({ script: 1, turns }))
+  const keepup = await openKeepUp({ data: place.data })
   const started = await keepup.start({
     ...{ task: 'hold the event loop', model, workspace: place.workspace, limits: { maxTurns: 100 } },
     ...{ approve: ['write_file'], policy: { mode: 'batch' as const } },
   })
   runId = started.runId
-  await keepup.drive(runId)
+  const ended = await keepup.drive(runId)
+  if (ended.end !== 'done') throw new Error(`the run has not ended well: ${JSON.stringify(ended)}`)
   await keepup.close()
   const services = await openServices(loadConfig({ flags: { data: place.data }, env: {} }), 'owner', {
     autoDrive: false,
@@ -106,12 +107,13 @@ beforeAll(async () => {
   await vi.waitUntil(() => url !== '' || server!.exitCode !== null, { timeout: 60_000 })
   if (url === '') throw new Error(`serve has not started: ${said}`)
   token = readFileSync(join(place.data, 'token'), 'utf8').trim()
-  const content = Array.from({ length: 2_000 }, (_, n) => `Paragraph ${n} *with* marks and \`code\`.`).join('\n\n')
+  const content = Array.from({ length: 1_000 }, (_, n) => `Paragraph ${n} *with* marks and \`code\`.`).join('\n\n')
   const made = await fetch(`${url}/v1/documents`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ title: 'Large', format: 'markdown', content }),
   })
+  if (made.status !== 201) throw new Error(`there is no document: ${await made.text()}`)
   documentId = ((await made.json()) as { documentId: string }).documentId
 }, 3_600_000)
 
@@ -129,7 +131,7 @@ const document = (content: string, format = 'markdown') =>
 const sql = (text: string, more: object = {}) =>
   ask('/sql', { body: JSON.stringify({ sql: text, timeoutMs: 3_000, limit: 10_000, ...more }) })
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-const span = (n: number, attributes: number) => ({
+const span = (n: number, attributes: number, length = 50) => ({
   traceId: (n % 50).toString(16).padStart(32, 'a'),
   spanId: n.toString(16).padStart(16, 'b'),
   name: 'chat',
@@ -137,14 +139,19 @@ const span = (n: number, attributes: number) => ({
   endTimeUnixNano: '1800000001000000000',
   attributes: [
     { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
-    ...Array.from({ length: attributes }, (_, k) => ({ key: `a${k}`, value: { stringValue: 'x'.repeat(50) } })),
+    ...Array.from({ length: attributes }, (_, k) => ({ key: `a${k}`, value: { stringValue: 'x'.repeat(length) } })),
   ],
 })
-const spans = (count: number, attributes: number) =>
+const spans = (count: number, attributes: number, length?: number) =>
   JSON.stringify({
-    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, (_, n) => span(n, attributes)) }] }],
+    resourceSpans: [{ scopeSpans: [{ spans: Array.from({ length: count }, (_, n) => span(n, attributes, length)) }] }],
   })
 const otlp = (body: string | Uint8Array<ArrayBuffer>, headers = {}) => ask('/otlp/v1/traces', { body, headers })
+const agUi = (count: number, length: number) => {
+  const messages = Array.from({ length: count }, (_, n) => ({ id: `m${n}`, role: 'user', content: 'x'.repeat(length) }))
+  const known = { threadId: 'hostile', runId: 'hostile', state: {}, tools: [], context: [], forwardedProps: {} }
+  return ask('/ag-ui', { body: JSON.stringify({ ...known, messages }) })
+}
 const envelope = async (ops_xml: string) => {
   const frontier = JSON.stringify({
     doc_frontier: '',
@@ -162,6 +169,13 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ['JSON, 400,000 levels deep', () => ask('/runs', { body: nested(400_000) })],
   ['10,000 unknown fields', () => start(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`f${n}`, n])))],
   ['300,000 array members of a wrong type', () => start({ tools: Array(300_000).fill(1) })],
+  ['38,000 array members of a wrong type', () => start({ tools: Array(38_000).fill(1) })],
+  ['38,000 tools', () => start({ tools: Array.from({ length: 38_000 }, (_, n) => `t${n}`) })],
+  ['38,000 unknown fields', () => start(Object.fromEntries(Array.from({ length: 38_000 }, (_, n) => [`f${n}`, n])))],
+  [
+    '49,000 names in JSON spans',
+    () => otlp(`{"resourceSpans":[],"a":[${Array.from({ length: 49_000 }, (_, n) => `{"a${n}":1}`).join(',')}]}`),
+  ],
   ['100,000 tools', () => start({ tools: Array.from({ length: 100_000 }, (_, n) => `t${n}`) })],
   [
     'a policy of 10,000 tools',
@@ -170,6 +184,10 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   [
     'a policy of regular expressions that back-track',
     () => start({ policy: { secretPatterns: Array(500).fill('(a+)+'.repeat(20)) } }),
+  ],
+  [
+    '100 regular expressions of 100 characters',
+    () => start({ policy: { secretPatterns: Array(100).fill('(a+)+'.repeat(20)) } }),
   ],
   [
     'a regular expression of 480,000 characters',
@@ -245,9 +263,10 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ['the blame of a document', () => ask(`/documents/${documentId}/blame`)],
   ['the history of a document', () => ask(`/documents/${documentId}/history`)],
   ['the proof of a document', () => ask(`/documents/${documentId}/verify`)],
-  ['a difference of documents', () => ask(`/documents/${documentId}/diff?from=0`)],
+  ['a difference of documents', () => ask(`/documents/${documentId}/diff?a=0&b=1`)],
   ['spans, 8 MiB of JSON', () => otlp(spans(6_000, 12))],
-  ['spans, 10,000 small ones', () => otlp(spans(10_000, 0))],
+  ['spans, 8 MiB of long texts in JSON', () => otlp(spans(1_600, 12, 320))],
+  ['spans, 9,000 small ones', () => otlp(spans(9_000, 0))],
   [
     'spans, gzip of 1 GiB',
     () => otlp(new Uint8Array(gzipSync(new Uint8Array(1024 * MIB).fill(32))), { 'content-encoding': 'gzip' }),
@@ -263,17 +282,17 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ['export of a run', () => ask(`/runs/${runId}/export`)],
   ['a pack of the log', () => ask('/packs')],
   ['a pack of a run', () => ask(`/packs?run=${runId}`)],
-  ['a page of 1,000 events', () => ask('/streams/context-long-0/events?limit=1000')],
-  ['events of a run', () => ask(`/runs/${runId}/events?limit=1000`)],
+  ['a page of 500 events', () => ask('/streams/context-long-0/events?limit=500')],
+  ['events of a run', () => ask(`/runs/${runId}/events?limit=500`)],
   ['verify a long stream', () => ask('/context-stores/long-0/verify')],
   ['verify a run', () => ask(`/runs/${runId}/verify`)],
   ['verify everything', () => ask('/verify')],
   ['verify the proof', () => ask('/proof/verify')],
   ['a store of 1,000 variables', () => ask('/context-stores/long-0')],
   ['the state of a run', () => ask(`/runs/${runId}/state?step=1`)],
-  ['a difference of steps with 10 MB of files', () => ask(`/runs/${runId}/diff?a=1&b=43`)],
-  ['the blame of a file', () => ask(`/runs/${runId}/blame?path=large.txt`)],
-  ['the context of a run', () => ask(`/runs/${runId}/context?turn=40`)],
+  ['a difference of steps with 10 MB of files', () => ask(`/runs/${runId}/diff?a=1&b=42`)],
+  ['the blame of a file', () => ask(`/runs/${runId}/blame?path=large.txt&step=42`)],
+  ['the context of a run', () => ask(`/runs/${runId}/context`)],
   ['a request of a turn', () => ask(`/runs/${runId}/turns/40/request`)],
   ['a comparison of a run with itself', () => ask(`/runs/${runId}/compare?with=${runId}`)],
   ['numbers', () => ask('/numbers')],
@@ -290,6 +309,7 @@ const KINDS: readonly (readonly [name: string, send: () => Promise<unknown>])[] 
   ],
   ['past tables', () => sql('select count(*) from runs', { at: cursor })],
   ['a check of a policy', () => ask('/policy/check', { body: JSON.stringify({ runs: [runId], role: 'coder' }) })],
+  ['a conversation of 8 MiB', () => agUi(4_000, 2_000)],
   ['metrics', () => ask('/metrics')],
   ['the OpenAPI document', () => ask('/openapi.json')],
   ['200 requests at once', () => Promise.all(Array.from({ length: 200 }, () => ask('/runs?limit=200')))],

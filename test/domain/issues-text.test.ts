@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { issuesOf, issuesText } from '../../domain/log/issues.ts'
+import { echoList, issuesOf, issuesText } from '../../domain/log/issues.ts'
 
 const said = (schema: z.ZodType, value: unknown) => issuesText(issuesOf(schema.safeParse(value).error!))
 
@@ -22,4 +22,11 @@ test.each([
 
 test('the own message of a schema is repeated as it is', () => {
   expect(said(z.string().regex(/^a/, { error: 'expected an a' }), 'b')).toBe('expected an a')
+})
+
+test('a list of foreign names is cut, and so is each name', () => {
+  expect(echoList(['a', 'b'])).toBe('a, b')
+  expect(echoList(['1', '2', '3', '4', '5'])).toBe('1, 2, 3, 4, 5')
+  expect(echoList(Array.from({ length: 100_000 }, (_, n) => `t${n}`))).toBe('t0, t1, t2, t3, t4 and 99995 more')
+  expect(echoList(['x'.repeat(1_000)])).toBe(`${'x'.repeat(64)}… (1000 characters)`)
 })

@@ -41,3 +41,11 @@ test('values and depth are counted outside of texts, whatever these hold', () =>
     }),
   )
 })
+
+test('measuring stops where a text has too many values or levels', () => {
+  const most = { depth: 3, values: 5 }
+  expect(jsonSize('[[[1]]]', most)).toEqual({ depth: 3, values: 4 })
+  expect(jsonSize('[[[[[[[1]]]]]]]', most)).toEqual({ depth: 4, values: 5 })
+  expect(jsonSize('[1,1,1,1]', most)).toEqual({ depth: 1, values: 5 })
+  expect(jsonSize('[1,1,1,1,1,1,1,1]', most)).toEqual({ depth: 1, values: 6 })
+})

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { parseMarkup } from '../../../adapters/loro/markup/parse-markup.ts'
 import { DocumentError } from '../../../domain/document/errors.ts'
 import type { Diagnostic } from '../../../domain/document/markup/diagnostics.ts'
@@ -11,7 +12,11 @@ export interface Content {
 
 /** Parses HTML or Markdown into the blocks of a new document. Rejects with `CONTENT_REFUSED`. */
 export async function contentFrom(format: 'html' | 'markdown', text: string): Promise<Content> {
-  const content = contentOf(await parseMarkup(format, text))
+  const nodes = await parseMarkup(format, text)
+  // Receiving, reading and writing a large content each take a while. Other requests are answered in between.
+  await setImmediate()
+  const content = contentOf(nodes)
+  await setImmediate()
   if ('fault' in content) throw new DocumentError('CONTENT_REFUSED', content.fault)
   return content
 }

@@ -2,6 +2,7 @@ import type { DecodedSpans, OtlpSpan } from '../../../domain/external/reported/o
 import { readSpan } from '../../../domain/external/reported/read-span.ts'
 import type { UnnumberedSpan } from '../../../domain/external/reported/span.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
@@ -40,7 +41,9 @@ export async function reportSpans(
   const { hideValue } = await agents.log()
   const now = s.clock.now()
   const traces = new Map<string, UnnumberedSpan[]>()
+  const yieldToEventLoop = yielder()
   for (const given of decoded.spans) {
+    await yieldToEventLoop()
     if (isOwn(given, s.log.logId)) {
       refuse('keepup exported it from this log, which has the run already')
       continue

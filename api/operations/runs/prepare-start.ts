@@ -1,6 +1,7 @@
 import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '../../../domain/calls/policy-schema.ts'
 import { matches } from '../../../domain/calls/tools/tool-patterns.ts'
 import type { ToolSpec } from '../../../domain/calls/tools/tool-spec.ts'
+import { echo, echoList } from '../../../domain/log/issues.ts'
 import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { grantOf, serverOf } from '../../../domain/secrets/destinations.ts'
 import { grantText } from '../../../domain/secrets/grant-text.ts'
@@ -74,12 +75,12 @@ function offered({ specs, faults }: KnownTools, asked: StartRun): ToolSpec[] {
   const names = asked.tools
   const unknown = names?.filter((name) => !specs.some((tool) => tool.name === name)) ?? []
   if (unknown.length > 0) {
-    refuse('UNKNOWN_TOOL', `there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
+    refuse('UNKNOWN_TOOL', `there is no tool ${echoList(unknown)}; ${thereAre(specs, faults)}`)
   }
   const chosen = specs.filter((tool) => tool.control || names === undefined || names.includes(tool.name))
   if (asked.workspace !== undefined) return chosen
   const folderless = names?.filter((name) => chosen.some((tool) => tool.name === name && needsFolder(tool))) ?? []
-  if (folderless.length > 0) refuse('WORKSPACE_MISSING', `${folderless.join(', ')}: name a workspace for these tools`)
+  if (folderless.length > 0) refuse('WORKSPACE_MISSING', `${echoList(folderless)}: name a workspace for these tools`)
   return chosen.filter((tool) => !needsFolder(tool))
 }
 
@@ -90,17 +91,17 @@ const thereAre = (specs: readonly ToolSpec[], faults: readonly string[]): string
 function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[]): void {
   const unknown = patterns.filter((pattern) => !specs.some(({ name }) => matches(pattern, name)))
   if (unknown.length > 0) {
-    refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
+    refuse('UNKNOWN_TOOL', `approve: there is no tool ${echoList(unknown)}; ${thereAre(specs, faults)}`)
   }
 }
 
 /** A secret with its destination. A server without any tool is refused, because the grant may be misspelt. */
 async function granted(services: PrepareServices, { specs, faults }: KnownTools, text: string): Promise<GivenSecret> {
   const grant = grantOf(text)
-  if (typeof grant === 'string') return refuse('INVALID_REQUEST', `secrets: ${JSON.stringify(text)}: ${grant}`)
+  if (typeof grant === 'string') return refuse('INVALID_REQUEST', `secrets: ${JSON.stringify(echo(text))}: ${grant}`)
   const { name, server } = grant
   if (server !== undefined && !specs.some((tool) => serverOf(tool.name) === server))
-    refuse('UNKNOWN_TOOL', `secrets: no tool of a server "${server}" is known; ${thereAre(specs, faults)}`)
+    refuse('UNKNOWN_TOOL', `secrets: no tool of a server "${echo(server)}" is known; ${thereAre(specs, faults)}`)
   return { ...grant, ...(await services.secret(name)) }
 }
 
@@ -111,7 +112,7 @@ async function roleOf(services: PrepareServices, name: string | undefined): Prom
   const found = roles.find((role) => role.name === name)
   if (found !== undefined) return found
   const known = `there are ${roles.map((role) => role.name).join(', ')}`
-  return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
+  return refuse('UNKNOWN_ROLE', [`there is no role "${echo(name)}"; ${known}`, ...faults].join('; '))
 }
 
 /** The refusals have the same code at every entrance, also in the library. */

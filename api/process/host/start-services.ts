@@ -4,6 +4,7 @@ import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { MEMORY_CONTROL_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
 import { controlTools, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
+import { echo } from '../../../domain/log/issues.ts'
 import { unhidable } from '../../../domain/secrets/forms.ts'
 import { reference } from '../../../domain/secrets/redactor.ts'
 import { Problem } from '../../operations/problem.ts'
@@ -87,7 +88,8 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       }
       const value = await vault.get(name)
       if (value === null) {
-        const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
+        const asked = echo(name)
+        const what = `no value for ${asked}; set the variable, or: keepup secrets set ${asked}`
         throw new Problem('UNKNOWN_SECRET', what)
       }
       const fault = unhidable(value)

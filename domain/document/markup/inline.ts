@@ -31,7 +31,8 @@ export function collapsed(pieces: readonly InlinePiece[]): TextRun[] {
 }
 
 const spaced = (text: string, atEdge: boolean): string => {
-  const even = text.replaceAll(/[ \t\n\f]+/g, ' ')
+  // Single spaces stay: a long text has hundreds of thousands of them.
+  const even = text.replaceAll(/[ \t\n\f]{2,}|[\t\n\f]/g, ' ')
   return atEdge && even.startsWith(' ') ? even.slice(1) : even
 }
 

@@ -90,6 +90,7 @@ export class DocumentGateway {
 
   async #createOnce({ title, source, blocks }: NewDocument, caller: DocumentCaller, key?: CreationKey) {
     const { random, clock, documents } = this.#ports
+    const yieldToEventLoop = yielder(clock)
     if (await holdsSecret(this.#ports, caller, [title, ...searchedTexts(blocks)]))
       throw new DocumentError('CONTENT_REFUSED', 'the title or content holds a secret value; send it without')
     const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
@@ -98,7 +99,9 @@ export class DocumentGateway {
     const inserted = [{ kind: 'insert', after: null, blocks: content }] as const
     const replica = await documents.open({ gatewayPeer, updates: [] })
     try {
-      const change = content.length === 0 ? null : await inSteps(replica.editing(inserted), yielder(clock))
+      await yieldToEventLoop()
+      const change = content.length === 0 ? null : await inSteps(replica.editing(inserted), yieldToEventLoop)
+      await yieldToEventLoop()
       const command = { kind: 'create', title, gatewayPeer, source, content: change } as const
       const commandId = key?.commandId ?? `request:${hex(random.bytes(16))}`
       await this.#desk(documentId).create(command, commandId, caller)

@@ -228,6 +228,17 @@ describe('a request', () => {
     expect((await send(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }))).status).toBe(413)
   })
 
+  it('of more values than one call should parse is refused in JSON, and told of the other encoding', async () => {
+    const spans = (count: number) => `{"resourceSpans":[{"scopeSpans":[{"more":[${Array(count).fill(0)}]}]}]}`
+    expect((await send(spans(99_000))).status).toBe(200)
+    const refused = await send(spans(100_000))
+    expect([refused.status, await bodyOf(refused)]).toEqual([
+      413,
+      { code: 8, message: expect.stringMatching(/more than 100000 JSON values; send fewer spans, or .*x-protobuf$/) },
+    ])
+    expect((await send('['.repeat(1_001))).status).toBe(413)
+  })
+
   it('that is too large, as sent or as unpacked, is refused before it is parsed', async () => {
     const large = Buffer.alloc(8 * 1024 * 1024 + 1, ' ')
     expect((await send(bytesOf(large))).status).toBe(413)
@@ -237,9 +248,20 @@ describe('a request', () => {
   })
 
   it('is to be sent again later where too many are at work', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send('{}')))
-    const refused = answers.filter(({ status }) => status === 429)
-    expect(refused.length).toBe(4)
+    const agents = world.services.agents!
+    const log = await agents.log()
+    const gate = Promise.withResolvers<typeof log>()
+    const held = vi.spyOn(agents, 'log').mockReturnValue(gate.promise)
+    onTestFinished(() => held.mockRestore())
+    const refused: Response[] = []
+    const sent = Array.from({ length: 20 }, async () => {
+      const answer = await send('{}')
+      if (answer.status === 429) refused.push(answer)
+      return answer.status
+    })
+    await vi.waitUntil(() => refused.length === 4)
+    gate.resolve(log)
+    expect((await Promise.all(sent)).filter((status) => status === 200)).toHaveLength(16)
     expect(refused[0]!.headers.get('retry-after')).toBe('2')
     expect(await bodyOf(refused[0]!)).toMatchObject({ code: 8 })
   })

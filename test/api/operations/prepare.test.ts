@@ -165,6 +165,21 @@ describe('preparing a run', () => {
     })
   })
 
+  it('names the first of many tools and the beginning of long names', async () => {
+    const many = Array.from({ length: 10_000 }, (_, n) => `t${n}`)
+    const long = 'x'.repeat(10_000)
+    for (const asked of [
+      { tools: many },
+      { approve: many },
+      { tools: Array(10_000).fill('read_file') },
+      ...[{ tools: [long] }, { role: long }, { secrets: [`KNOWN=@server:${long}`] }],
+    ]) {
+      const refused: unknown = await prepare(asked).catch((error: unknown) => error)
+      expect(refused).toMatchObject({ name: 'Problem' })
+      expect((refused as Error).message.length).toBeLessThan(1_000)
+    }
+  })
+
   it('never weakens the sandbox silently', async () => {
     const none = { sandboxFault: async () => 'bwrap is not installed' }
     await expect(prepare({ workspace: '/w' }, none)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })

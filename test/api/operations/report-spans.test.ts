@@ -9,13 +9,18 @@ import { NOW, otlpSpan } from '../../support/external/otlp-spans.ts'
 const SECRET = 's3cret-s3cret'
 const traceId = (n: number) => n.toString(16).padStart(32, '0')
 
-/** Services that record the reports. `report`: called for each. */
-function recording(report: (trace: string) => Promise<void> = async () => undefined) {
+/** Services that record the reports. `report`: called for each. `read`: called for each span that is read. */
+function recording(report: (trace: string) => Promise<void> = async () => undefined, read = () => {}) {
   const reports = new Map<string, readonly UnnumberedSpan[]>()
   const hide = (value: Json) => JSON.parse(JSON.stringify(value).replaceAll(SECRET, '(secret)')) as Json
   const agents = {
     price: () => null,
-    log: async () => ({ hideValue: async (value: Json) => hide(value) }),
+    log: async () => ({
+      hideValue: async (value: Json) => {
+        read()
+        return hide(value)
+      },
+    }),
     reports: {
       async report(trace: string, spans: readonly UnnumberedSpan[]) {
         await report(trace)
@@ -40,6 +45,17 @@ test('secrets are hidden before texts are cut', async () => {
   const stored = JSON.stringify([...reports.values()])
   expect(stored).toContain('(sec')
   expect(stored).not.toContain(SECRET.slice(0, 5))
+})
+
+test('other work is served between the spans of a long request', async () => {
+  let read = 0
+  const { send } = recording(undefined, () => {
+    read += 1
+    for (const until = performance.now() + 25; performance.now() < until; );
+  })
+  const served = new Promise<number>((resolve) => setImmediate(() => resolve(read)))
+  await send([1, 2, 3].map((n) => otlpSpan(n, null)))
+  expect([await served, read]).toEqual([1, 3])
 })
 
 test('spans that keepup exported from this log are refused, those of another log are not', async () => {
