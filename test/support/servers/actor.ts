@@ -79,8 +79,10 @@ async function inTheEnd<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
-const open = () => openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns }, tree: treeScript } })
-const keepup = verb === 'start' || verb === 'grow' ? await inTheEnd(open) : await open()
+// A process that cannot reach its servers at its start ends, and what supervises it starts it again.
+const keepup = await inTheEnd(() =>
+  openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns }, tree: treeScript } }),
+)
 
 async function work(): Promise<void> {
   const told = new AbortController()
