@@ -50,7 +50,7 @@ test(`${RUNS} runs and ${TREES} trees for ${MINUTES} min of faults (FAULT_SEED=$
     for (let part = 0; part < PARTS; part++) {
       await done('start', Math.floor((RUNS * (part + 1)) / PARTS) - Math.floor((RUNS * part) / PARTS))
       await done('grow', Math.floor((TREES * (part + 1)) / PARTS) - Math.floor((TREES * part) / PARTS))
-      await wait(began + ((part + 1) * MINUTES * 30_000) / PARTS - performance.now())
+      await wait(Math.max(0, began + ((part + 1) * MINUTES * 30_000) / PARTS - performance.now()))
     }
   })()
 
