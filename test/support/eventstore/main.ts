@@ -34,3 +34,5 @@ for await (const line of createInterface(process.stdin)) {
   )
 }
 await (cluster?.stop() ?? nodes[0]!.stop())
+// A call of a client that was killed can keep the process alive.
+process.exit(0)

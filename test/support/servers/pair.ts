@@ -46,7 +46,10 @@ async function standIn(args: readonly string[]) {
   const stop = async () => {
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.stdin!.end()
+    // After many killed clients it can still be busy with deliveries to them.
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
     await ended
+    clearTimeout(timer)
   }
   return { url: String(url), tell, stop }
 }
