@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { checkPattern } from '../../domain/agent/rules/admission.ts'
-import { Policy } from '../../domain/calls/policy-schema.ts'
+import { Policy, RequestedPolicy } from '../../domain/calls/policy-schema.ts'
 import { Effect } from '../../domain/calls/tools/tool-spec.ts'
 import type { HostedKind } from '../../domain/external/hosted/state.ts'
 import type { HostedRun } from '../../domain/external/runtime/hosted-run.ts'
@@ -15,7 +15,7 @@ import type { Caller } from './sender.ts'
 /** The rules for the calls of a hosted agent, as the program gives them. */
 export const HostRules = z.strictObject({
   /** Patterns are names of the program's tools, `server:*` and `*`. Default: every call is allowed. */
-  policy: Policy.partial().omit({ mode: true, maxParallel: true, sandboxed: true, backends: true }).optional(),
+  policy: RequestedPolicy.partial().omit({ mode: true, maxParallel: true, sandboxed: true, backends: true }).optional(),
   /** What a second execution of a tool does, by tool pattern. Default: irreversible. */
   effects: z.record(z.string(), Effect).optional(),
 })

@@ -34,6 +34,23 @@ export const ApproverRule = z.strictObject({
 })
 export type ApproverRule = z.infer<typeof ApproverRule>
 
+/** Seed 000, 5.3 and 5.12 as one recorded policy. Allow patterns: `tool`, `server:*`, `*`; deny beats allow. */
+export const Policy = z.strictObject({
+  mode: z.enum(['interactive', 'batch']).default('interactive'),
+  allowedTools: z.array(z.string().min(1)).default(['*']),
+  deniedTools: z.array(z.string().min(1)).default([]),
+  requiresApproval: z.array(z.string().min(1)).default([]),
+  maxParallel: z.int().positive().max(64).default(4),
+  approvalTtlMs: Milliseconds.default(86_400_000),
+  sandboxed: z.boolean().default(true),
+  secretPatterns: z.array(z.string().min(1)).default([]),
+  /** Kinds of external agents that the run may delegate to; absent: none (CONTRACTS 13). */
+  backends: z.array(z.string().min(1)).optional(),
+  /** Of several rules about a call, the greatest count applies. */
+  approvers: z.array(ApproverRule).optional(),
+})
+export type Policy = z.infer<typeof Policy>
+
 /** The most characters of all secret patterns together. Compiling them takes about 2 ms per 1,000 characters. */
 const PATTERN_CHARACTERS = 10_000
 
@@ -44,22 +61,8 @@ const SecretPatterns = z
     error: `expected at most ${PATTERN_CHARACTERS} characters together; shorten or leave out patterns`,
   })
 
-/** Seed 000, 5.3 and 5.12 as one recorded policy. Allow patterns: `tool`, `server:*`, `*`; deny beats allow. */
-export const Policy = z.strictObject({
-  mode: z.enum(['interactive', 'batch']).default('interactive'),
-  allowedTools: z.array(z.string().min(1)).default(['*']),
-  deniedTools: z.array(z.string().min(1)).default([]),
-  requiresApproval: z.array(z.string().min(1)).default([]),
-  maxParallel: z.int().positive().max(64).default(4),
-  approvalTtlMs: Milliseconds.default(86_400_000),
-  sandboxed: z.boolean().default(true),
-  secretPatterns: SecretPatterns.default([]),
-  /** Kinds of external agents that the run may delegate to; absent: none (CONTRACTS 13). */
-  backends: z.array(z.string().min(1)).optional(),
-  /** Of several rules about a call, the greatest count applies. */
-  approvers: z.array(ApproverRule).optional(),
-})
-export type Policy = z.infer<typeof Policy>
+/** A policy as people and programs send it. The schema of stored policies never changes, so the bounds are only here. */
+export const RequestedPolicy = Policy.extend({ secretPatterns: SecretPatterns.default([]) })
 
 /** Seed 000, 5.10. Delay: `backoffMs × backoffMultiplier^n`, at most `backoffCapMs`, plus recorded jitter. */
 export const ErrorRecoveryPolicy = z.strictObject({

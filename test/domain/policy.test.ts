@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { denial, needsApproval, offeredTools, rightTo } from '../../domain/agent/rules/policy.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
-import { Policy } from '../../domain/calls/policy-schema.ts'
+import { RequestedPolicy } from '../../domain/calls/policy-schema.ts'
 import { Decider } from '../support/decider.ts'
 import { property } from '../support/property.ts'
 import { tool } from '../support/story.ts'
@@ -94,7 +94,7 @@ test('a policy refuses, permits and asks as CONTRACTS 3 says, for any policy, ph
 
 test('the secret patterns of a policy have a bounded number and length', () => {
   const isTaken = (count: number, length: number) =>
-    Policy.safeParse({ secretPatterns: Array(count).fill('a'.repeat(length)) }).success
+    RequestedPolicy.safeParse({ secretPatterns: Array(count).fill('a'.repeat(length)) }).success
   expect([isTaken(100, 100), isTaken(1, 10_000)]).toEqual([true, true])
   expect([isTaken(101, 1), isTaken(1, 10_001), isTaken(99, 102)]).toEqual([false, false, false])
 })

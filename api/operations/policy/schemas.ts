@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { Policy } from '../../../domain/calls/policy-schema.ts'
+import { RequestedPolicy } from '../../../domain/calls/policy-schema.ts'
 import { Id } from '../schemas.ts'
 
 export const CheckPolicy = z
   .strictObject({
-    policy: Policy.optional().meta({
+    policy: RequestedPolicy.optional().meta({
       description: 'Instead of the policy of the runs; what it leaves out is as usual',
     }),
     role: z.string().min(1).max(200).optional().meta({ description: 'Instead of the role of the runs' }),

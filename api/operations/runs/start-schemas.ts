@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
-import { ErrorRecoveryPolicy, Policy } from '../../../domain/calls/policy-schema.ts'
+import { ErrorRecoveryPolicy, Policy, RequestedPolicy } from '../../../domain/calls/policy-schema.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
 import { grantOf } from '../../../domain/secrets/destinations.ts'
 import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
@@ -34,7 +34,7 @@ export const RunLimits = z
 
 /** Members that contain further settings. */
 const SETTINGS = {
-  policy: partly(Policy),
+  policy: partly(RequestedPolicy),
   limits: RunLimits,
   recovery: partly(RecoveryConfig).meta({
     id: 'RecoveryConfig',
