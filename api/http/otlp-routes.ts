@@ -28,8 +28,8 @@ const MAX_BYTES = 8 * 1024 * 1024
  * The bounds of JSON, which one call parses. Protocol Buffers are decoded span by span, and {@link OtlpBudget} bounds their
  * values. A usual span has fewer than 100 values.
  */
-const OF_JSON = { depth: 1_000, values: 100_000 }
-const FEWER = `send fewer spans, or send them as ${OTLP_TYPES.protobuf}`
+const OF_JSON = { depth: 1_000, values: 300_000 }
+const FEWER = `send fewer spans at a time (OTEL_BSP_MAX_EXPORT_BATCH_SIZE), or send them as ${OTLP_TYPES.protobuf}`
 /** The most requests at a time. The decoders bound the memory of each. */
 const MAX_REQUESTS = 16
 const RETRY_AFTER_S = '2'
@@ -54,7 +54,7 @@ const traces = createRoute({
   'x-keepup-right': 'runs.start',
   summary: 'Record spans of OpenTelemetry as runs of external agents, one run per trace',
   description:
-    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB and 10,000 spans, in JSON also of at most 100,000 values. Spans that were recorded before change nothing.',
+    'An ExportTraceServiceRequest in Protocol Buffers or JSON, also with gzip, of at most 8 MiB and 10,000 spans, in JSON also of at most 300,000 values. Spans that were recorded before change nothing.',
   // A JSON body is not declared, because it would be parsed before its size is known.
   request: { body: { required: true, content: { [OTLP_TYPES.protobuf]: { schema: binary } } } },
   responses: {

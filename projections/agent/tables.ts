@@ -41,7 +41,6 @@ export const agentTables = {
       ['created_at'],
       ['forked_from'],
       ['continues'],
-      ['backend', 'workspace'],
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
@@ -102,7 +101,7 @@ export const agentTables = {
     key: ['id'],
     kind: ['agent', 'external'],
     owner: 'id',
-    indexes: [['run_id'], ['parent_agent_id']],
+    indexes: [['run_id'], ['parent_agent_id'], ['backend', 'run_id']],
     partial: { columns: ['id'], where: 'completed_at is null' },
   },
   /** People's inputs to an agent. `preview`: the first 500 characters. */

@@ -378,7 +378,7 @@ class PackWriter {
         await this.#storyOf(stream, file)
       }
       const notes = annotationStream(run)
-      if (!this.#packed.has(notes)) continue
+      if (agents.size === 0 || !this.#packed.has(notes)) continue
       await file.write(storyHeading('Tags and notes'))
       await this.#storyOf(notes, file)
     }

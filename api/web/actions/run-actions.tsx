@@ -28,11 +28,13 @@ interface RunActionsProps {
  * `canRunAgain`: whether the person may read the settings of the run and start another one.
  */
 export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsProps) {
-  const { runId, status, paused, driving, waiting, workspace, ungoverned } = detail.run
+  const { runId, status, paused, driving, interrupted, waiting, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
   // keepup does not drive an external agent. A person can only end its run and restore its files.
   const commands = !over && !ungoverned
+  // Resume changes nothing while only people can let the run go on.
+  const waitsForPeople = !interrupted && waiting.length > 0 && waiting.every((one) => one.for !== 'model')
   const param = { id: runId }
   const by = person()
   const toggle = (name: Form) => setForm(form === name ? null : name)
@@ -67,7 +69,7 @@ export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsPro
             Pause
           </button>
         )}
-        {commands && (paused || (!driving && waiting.length === 0)) && (
+        {commands && (paused || (!driving && !waitsForPeople)) && (
           <button type="button" onClick={command('resume', 'The run goes on.')}>
             Resume
           </button>

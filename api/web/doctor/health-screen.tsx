@@ -42,7 +42,7 @@ export function HealthScreen() {
                 {findings
                   .filter(({ state }) => state !== 'ok')
                   .map(({ check, state, found, todo }) => (
-                    <li key={check} class={state === 'broken' ? 'bad' : ''}>
+                    <li key={`${check} ${found}`} class={state === 'broken' ? 'bad' : ''}>
                       <strong>{shown(check)}</strong> <bdi>{shown(found)}</bdi>
                       {todo !== null && (
                         <>

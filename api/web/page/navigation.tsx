@@ -40,7 +40,7 @@ const isAt = (to: string): boolean =>
 
 const Links = ({ links }: { links: readonly Link[] }) =>
   links.map(([to, name]) => (
-    <a key={to} href={to} aria-current={isAt(to) ? 'page' : undefined}>
+    <a key={to} href={to} aria-current={path.value === to ? 'page' : isAt(to) ? 'true' : undefined}>
       {name}
       {to === '/inbox' && <Asks />}
     </a>

@@ -12,11 +12,14 @@ export interface TabsProps {
 /** Tabs with the usual keyboard pattern: one tab stop, arrow keys between the tabs. */
 export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
   const id = useId()
-  // On a phone the list of tabs scrolls.
-  useEffect(
-    () => document.getElementById(`${id}${at}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
-    [id, at],
-  )
+  // On a phone the list of tabs scrolls sideways. Moving the page too would take a person away from what they read.
+  useEffect(() => {
+    const tab = document.getElementById(`${id}${at}`)
+    const list = tab?.parentElement
+    if (!tab || !list) return
+    const [{ left, width }, box] = [tab.getBoundingClientRect(), list.getBoundingClientRect()]
+    list.scrollLeft += left - box.left - (box.width - width) / 2
+  }, [id, at])
   const move = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (by === undefined || event.shiftKey) return

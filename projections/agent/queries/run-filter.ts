@@ -89,8 +89,8 @@ function runsOfPerson(person: string): RawBuilder<unknown> {
 }
 
 /**
- * Only calls with a recorded intent, because a refused call has touched nothing, and calls that an external agent
- * reports. An external agent may name a file in its folder by its absolute path.
+ * Runs with a call that ran, and runs with an external agent that reported the file. A refused call of keepup's own
+ * agents has touched nothing. An external agent may name a file in its folder by its absolute path.
  */
 function runsWithFile(file: string): RawBuilder<unknown> {
   const touched = sql`select f.run_id from touched_files f
@@ -100,8 +100,8 @@ function runsWithFile(file: string): RawBuilder<unknown> {
     const path = file.replace(/^\.\//, '')
     return sql`${touched} where ${ran} and f.path = ${pathCell(path)}
       union ${touched} join runs r on r.id = f.run_id
-      where t.id is null and f.path in (select distinct workspace || '/' || ${path} from runs where backend > '')
-      and f.path = r.workspace || '/' || ${path}`
+      where t.id is null and f.path = r.workspace || '/' || ${path} and f.path in (
+        select distinct w.workspace || '/' || ${path} from agents a join runs w on w.id = a.run_id where a.backend > '')`
   }
   const parts = file.split('/')
   const ends = parts.map((_, i) => pathCell(parts.slice(i).join('/'))).filter((end) => end !== '')

@@ -35,8 +35,8 @@ export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => P
 export const ROW_MEANING = 16
 
 /**
- * Tables, columns (`table.column`) and rows (`table of …`) that older programs lack although their logs have values for
- * them. An added name makes a rebuild, no migration.
+ * Tables, columns (`table.column`) and rows (`table of …`) that older programs do not make of the same log. An added name
+ * makes a rebuild, no migration.
  */
 export const REFILLED = [
   ...['decision_rows', 'approval_supports', 'erasures.code', 'principal_links.reason'],

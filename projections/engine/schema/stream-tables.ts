@@ -9,14 +9,14 @@ export const streamTables = {
       run_id: 'text!',
       /** ms since the epoch. */
       wake_at: 'integer!',
-      /** 1: due at any time, also for a process whose clock is behind the clock of the append. */
+      /** 1: the driver is needed at once: `wake_at` is not after the time of the append. Processes compare no clocks then. */
       at_once: 'integer!',
       /** owed, parked. */
       reason: 'text!',
     },
     key: ['stream'],
     owner: 'stream',
-    indexes: [['wake_at'], ['at_once']],
+    indexes: [['wake_at'], ['at_once', 'wake_at']],
   },
   /** Streams that stopped at an event that this program cannot project. A release reads it again from the log. */
   parked: {

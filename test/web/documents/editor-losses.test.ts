@@ -52,7 +52,10 @@ const paragraphs = ({ text }: Window) =>
     return [...copy.querySelectorAll('p')].map((paragraph) => paragraph.textContent)
   })
 
-/** Writes words at the start or the end of the same paragraph, and now and then begins a new one. */
+/**
+ * Writes words at the start or the end of the same paragraph. The writer at the end begins a new one now and then. The one at
+ * the start does not: a split takes along the text that has arrived, and tears the word that the other is still writing.
+ */
 async function write({ page, text }: Window, name: string, key: 'Home' | 'End'): Promise<string[]> {
   const words: string[] = []
   await text.locator('p').first().click()
@@ -61,7 +64,7 @@ async function write({ page, text }: Window, name: string, key: 'Home' | 'End'):
     const word = `${name}${n}.`
     await page.keyboard.type(key === 'Home' ? `${word} ` : ` ${word}`, { delay: 20 })
     words.push(word)
-    if (n % 8 === 7) await page.keyboard.press('Enter')
+    if (n % 8 === 7 && key === 'End') await page.keyboard.press('Enter')
   }
   return words
 }

@@ -228,6 +228,8 @@ it('a small window scrolls to the details of an event that a person chooses or t
   await served.open(page, `/runs/${done}`)
   const top = () => page.locator('.pane.detail').evaluate((pane) => pane.getBoundingClientRect().top)
   await page.locator('.turn-card').first().waitFor()
+  await page.getByRole('tab', { name: 'Proof' }).waitFor()
+  expect(await page.locator('#content').evaluate((content) => content.scrollTop)).toBe(0)
   expect(await top()).toBeGreaterThan(600)
   await page.locator('.turn-card .link').first().click()
   await expect.poll(top).toBeLessThan(400)

@@ -33,7 +33,7 @@ export function TablesTab() {
         {({ position, head, behind, parked, orphans, restoring }) => (
           <>
             <dl class="facts">
-              {position === head ? (
+              {position !== null && position === head && parked.length === 0 ? (
                 <>
                   <dt>tables show</dt>
                   <dd>

@@ -1,4 +1,4 @@
-import type { Node } from 'prosemirror-model'
+import type { Node, ResolvedPos } from 'prosemirror-model'
 import { type EditorState, Plugin, PluginKey, type Transaction } from 'prosemirror-state'
 import { Decoration, DecorationSet } from 'prosemirror-view'
 import { cellId, parseCellId } from '../../../../domain/document/model/span-id.ts'
@@ -49,8 +49,7 @@ export const commentsPlugin = (choose: (id: string) => void): Plugin =>
   })
 
 function decorations(doc: Node, comments: readonly MarkedComment[]): Decoration[] {
-  const blocks = new Map<string, number>()
-  if (comments.length > 0) doc.forEach((node, position) => void blocks.set(node.attrs.id, position))
+  const blocks: ReadonlyMap<string, number> = comments.length > 0 ? blockPositions(doc) : new Map()
   return comments.flatMap(({ id, kind, spanId, start, end, isChosen }) => {
     const text = startOf(doc, blocks, spanId)
     if (text === null) return []
@@ -62,8 +61,8 @@ function decorations(doc: Node, comments: readonly MarkedComment[]): Decoration[
   })
 }
 
-/** The position of the first character of a span, or null. */
-function startOf(doc: Node, blocks: ReadonlyMap<string, number>, spanId: string): number | null {
+/** The position of the first character of a span. Null: the document has no such span. */
+export function startOf(doc: Node, blocks: ReadonlyMap<string, number>, spanId: string): number | null {
   const own = blocks.get(spanId)
   if (own !== undefined) return doc.nodeAt(own)!.isTextblock ? own + 1 : null
   const cell = parseCellId(spanId)
@@ -82,9 +81,20 @@ function startOf(doc: Node, blocks: ReadonlyMap<string, number>, spanId: string)
 export function selectedText({ selection: { $from, $to, empty } }: EditorState): SelectedText | null {
   const { parent } = $from
   if (empty || parent !== $to.parent || !parent.isTextblock) return null
-  const block = String($from.node(1).attrs.id)
-  const span_id =
-    parent.type.name === 'cell' ? cellId({ blockId: block, row: $from.index(1), column: $from.index(2) }) : block
   const quote = parent.textContent.slice($from.parentOffset, $to.parentOffset)
-  return { span_id, quote, start: $from.parentOffset }
+  return { span_id: spanAt($from), quote, start: $from.parentOffset }
+}
+
+/** The id of the span at a position in a text block. */
+export function spanAt($at: ResolvedPos): string {
+  const block = String($at.node(1).attrs.id)
+  if ($at.parent.type.name !== 'cell') return block
+  return cellId({ blockId: block, row: $at.index(1), column: $at.index(2) })
+}
+
+/** The positions of the blocks of a document by their ids. */
+export function blockPositions(doc: Node): ReadonlyMap<string, number> {
+  const blocks = new Map<string, number>()
+  doc.forEach((block, at) => void blocks.set(String(block.attrs.id), at))
+  return blocks
 }

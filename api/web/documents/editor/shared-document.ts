@@ -8,6 +8,7 @@ import { Refused, randomId, refusal } from '../../../http/answers.ts'
 import { errorText, send } from '../../client/api.ts'
 import { HeartbeatWatch } from '../../client/heartbeat-watch.ts'
 import { person } from '../../client/session.ts'
+import type { BesideCaret, Caret } from './caret.ts'
 import type { PersonHere, Place } from './cursors.ts'
 
 /**
@@ -50,8 +51,10 @@ export class SharedDocument {
   /** The screens that show this document. */
   #users = 1
   #placeTimer: ReturnType<typeof setTimeout> | undefined
-  /** Called with the blocks after changes of others. */
-  onChange: (blocks: readonly ReadBlock[]) => void = () => undefined
+  /** The character beside the person's caret. Null: none. */
+  besideCaret: () => BesideCaret | null = () => null
+  /** Called with the blocks after changes of others, and with the caret beside the same character. Null: it is gone. */
+  onChange: (blocks: readonly ReadBlock[], caret: Caret | null) => void = () => undefined
 
   private constructor(id: string, path: string, replica: PersonReplica, revision: number) {
     this.#id = id
@@ -102,7 +105,7 @@ export class SharedDocument {
   /** Gives the document the content of an earlier version by new changes. */
   restore(frontier: string): void {
     this.#replica.restore(frontier)
-    this.onChange(this.blocks)
+    this.onChange(this.blocks, null)
     void this.#send()
   }
 
@@ -235,8 +238,13 @@ export class SharedDocument {
       if (name === 'presence') this.#hear(JSON.parse(data))
       if (id !== null) this.#revision = Number(id)
     }
-    if (updates.length === 0 || !this.#replica.import(updates)) return
-    this.onChange(this.blocks)
+    if (updates.length === 0) return
+    const beside = this.besideCaret()
+    const anchor = beside === null ? null : this.anchor(beside.spanId, beside)
+    if (!this.#replica.import(updates)) return
+    const now = beside === null || anchor === null ? null : this.range(beside.spanId, anchor)
+    const isThere = beside !== null && now !== null && now.text !== ''
+    this.onChange(this.blocks, isThere ? { spanId: beside.spanId, offset: beside.isAfter ? now.end : now.start } : null)
     // The replica mended a block that fitted no longer.
     if (this.#replica.unsent() !== null) void this.#send()
   }

@@ -11,13 +11,15 @@ import { history, redo, undo } from 'prosemirror-history'
 import { InputRule, inputRules } from 'prosemirror-inputrules'
 import { keymap } from 'prosemirror-keymap'
 import type { Attrs, Node, NodeType } from 'prosemirror-model'
-import { type Command, EditorState, Plugin, type Transaction } from 'prosemirror-state'
+import { type Command, EditorState, Plugin, TextSelection, type Transaction } from 'prosemirror-state'
 import { EditorView } from 'prosemirror-view'
 import type { ReadBlock } from '../../../../domain/ports/index.ts'
 import { randomId } from '../../../http/answers.ts'
+import type { Caret } from './caret.ts'
+import { caretAfter } from './caret-after.ts'
 import { cursorsPlugin, type PersonHere, type Place, showPeople } from './cursors.ts'
 import { blocksAfter, changedBlocks, docOf, replaceBlocks } from './document-node.ts'
-import { commentsPlugin, type MarkedComment, showComments } from './marked-comments.ts'
+import { blockPositions, commentsPlugin, type MarkedComment, showComments, startOf } from './marked-comments.ts'
 import { clipboard, schema } from './schema.ts'
 
 interface Options {
@@ -83,17 +85,37 @@ export class TextEditor {
     this.#options.changed()
   }
 
-  /** Shows changes of others. The person's selection and undo history stay. */
-  show(blocks: readonly ReadBlock[]): void {
-    const { tr } = this.view.state
+  /**
+   * Shows changes of others. The person's undo history stays, and so does the selection beside its characters. `caret`:
+   * where the character beside the caret is now. Null: it is gone, for example because a split of its paragraph has written
+   * it anew, and a character with the same surroundings takes its place.
+   */
+  show(blocks: readonly ReadBlock[], caret: Caret | null = null): void {
+    const { tr, doc: before, selection } = this.view.state
+    const kept = (after: Node): TextSelection | null => {
+      const start = caret === null ? null : startOf(after, blockPositions(after), caret.spanId)
+      if (caret !== null && start !== null) return TextSelection.create(after, start + caret.offset)
+      const changed = { before, ...changedBlocks(before, after) }
+      const [anchor, head] = [selection.anchor, selection.head].map((at) => caretAfter(changed, at))
+      return selection instanceof TextSelection && anchor != null && head != null
+        ? TextSelection.create(after, anchor, head)
+        : null
+    }
     try {
       replaceBlocks(tr, blocks)
     } catch {
       // What one person made of a block does not fit what another made of it: show it anew, without the undo history.
-      this.view.updateState(EditorState.create({ doc: docOf(blocks), plugins: this.view.state.plugins }))
+      const doc = docOf(blocks)
+      const at = kept(doc)
+      this.view.updateState(
+        EditorState.create({ doc, plugins: this.view.state.plugins, ...(at !== null && { selection: at }) }),
+      )
       this.#blocks = blocks
       return
     }
+    // A word that the person is typing must not be torn apart.
+    const at = tr.docChanged ? kept(tr.doc) : null
+    if (at !== null) tr.setSelection(at)
     if (tr.docChanged) this.view.dispatch(tr.setMeta('addToHistory', false).setMeta(REMOTE, true))
     this.#blocks = blocks
   }

@@ -41,7 +41,12 @@ export function CallCard({ row, runId, tree, agent, place, isCurrent, isOpen, on
   return (
     <article class={`card call-card ${state}`} aria-current={isCurrent || undefined}>
       <header>
-        <button type="button" class="link" onClick={() => openEvent(last)}>
+        <button
+          type="button"
+          class="link"
+          onClick={() => openEvent(last)}
+          title={`To event ${last}, the last of this call`}
+        >
           #{row.revision}
         </button>
         <button type="button" class="plain call-line" aria-expanded={isOpen} onClick={onToggle}>

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { FilesTab } from '../files/files-tab.tsx'
@@ -34,8 +34,10 @@ export function DetailPane({ governed, ...props }: DetailProps & { governed: boo
   const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
   const isLoaded = props.agent.length.value > 0
   // A link to a tab leads to its content, also where the panes are stacked.
+  const isLinked = useRef(asked !== null)
   useEffect(() => {
-    if (isLoaded && asked !== null) showDetail()
+    if (isLoaded && isLinked.current) showDetail()
+    if (isLoaded) isLinked.current = false
   }, [isLoaded])
   if (!isLoaded) return <section class="pane detail" aria-label="Detail" />
   return (
