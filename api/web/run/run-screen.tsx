@@ -89,7 +89,11 @@ export function RunScreen({ runId }: { runId: string }) {
       <div class={(model.tree.value?.agents.length ?? 0) > 1 ? 'panes several' : 'panes'}>
         <TreePane tree={model.tree.value} then={isPast ? trees.current.value : null} agent={agent} place={place} />
         <TimelinePane model={model} tree={model.tree.value} agent={agent} place={place} />
-        <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
+        <DetailPane
+          {...{ runId, agent, place, states }}
+          governed={governed !== false}
+          isHeadLoaded={detail !== null && model.tree.value !== null}
+        />
       </div>
     </div>
   )

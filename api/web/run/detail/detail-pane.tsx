@@ -27,18 +27,25 @@ const TABS = [
 /** Tabs without content for external agents. */
 const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'request'])
 
+interface DetailPaneProps extends DetailProps {
+  readonly governed: boolean
+  /** The head of the run's screen is shown. */
+  readonly isHeadLoaded: boolean
+}
+
 /** The tabs with everything about the event at the position. */
-export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
+export function DetailPane({ governed, isHeadLoaded, ...props }: DetailPaneProps) {
   const asked = query.value.get('tab')
   const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))
   const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
   const isLoaded = props.agent.length.value > 0
-  // A link to a tab leads to its content, also where the panes are stacked.
+  // A link to a tab leads to its content, also where the panes are stacked, once what is above it has its height.
   const isLinked = useRef(asked !== null)
+  const isPlaced = isLoaded && isHeadLoaded
   useEffect(() => {
-    if (isLoaded && isLinked.current) showDetail()
-    if (isLoaded) isLinked.current = false
-  }, [isLoaded])
+    if (isPlaced && isLinked.current) showDetail()
+    if (isPlaced) isLinked.current = false
+  }, [isPlaced])
   if (!isLoaded) return <section class="pane detail" aria-label="Detail" />
   return (
     <section class="pane detail" aria-label="Detail">
