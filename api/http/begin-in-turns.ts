@@ -5,7 +5,7 @@ const MOST = 8
 
 /**
  * Begins at most `most` requests in one turn of the event loop. The others wait for the next turns, in the order in which
- * they came: hundreds that begin together would hold the loop together.
+ * they came. Hundreds of requests in one turn would block the event loop.
  */
 export function beginInTurns(most = MOST): MiddlewareHandler {
   const waiting: (() => void)[] = []

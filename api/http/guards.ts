@@ -66,8 +66,8 @@ export function sizeGuard(most: number, limitOf: (path: string) => number | null
 }
 
 /**
- * Accepts only JSON bodies in well-formed UTF-8, of bounded depth and number of values. Reports a fault with its position. Runs before the schemas. `reads`:
- * routes that read their bodies themselves.
+ * Accepts only JSON bodies in well-formed UTF-8, of bounded depth and number of values. Reports a fault with its position.
+ * Runs before the schemas. `reads`: routes that read their bodies themselves.
  */
 export function jsonGuard(reads: (path: string) => boolean = () => false): MiddlewareHandler {
   return async (c, next) => {

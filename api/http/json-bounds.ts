@@ -17,7 +17,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The text of a JSON body within bounds. Parsing and validating a text beyond them would block all other requests.
- * `remedy`: what the sender can do. Throws a {@link Problem}.
+ * `remedy`: the end of the message, which tells the sender how to change the request. Throws a {@link Problem}.
  */
 export function jsonText(bytes: Uint8Array | ArrayBuffer, remedy: string, most = OF_BODY): string {
   let text: string
@@ -31,7 +31,7 @@ export function jsonText(bytes: Uint8Array | ArrayBuffer, remedy: string, most =
   return text
 }
 
-/** Each pass over a larger body has a turn of the event loop of its own. */
+/** The size from which each pass over a body runs in a separate turn of the event loop. */
 const LARGE_BYTES = 1024 * 1024
 
 /** Serves other requests between two passes over a large body, such as copying, checking and parsing. */

@@ -33,7 +33,7 @@ export function RunActions({ detail, step, canHold, canRunAgain }: RunActionsPro
   const over = hasEnded(status)
   // keepup does not drive an external agent. A person can only end its run and restore its files.
   const commands = !over && !ungoverned
-  // Resume changes nothing while only people can let the run go on.
+  // Resume has no effect while the run waits only for people.
   const waitsForPeople = !interrupted && waiting.length > 0 && waiting.every((one) => one.for !== 'model')
   const param = { id: runId }
   const by = person()

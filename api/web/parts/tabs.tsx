@@ -12,7 +12,7 @@ export interface TabsProps {
 /** Tabs with the usual keyboard pattern: one tab stop, arrow keys between the tabs. */
 export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
   const id = useId()
-  // On a phone the list of tabs scrolls sideways. Moving the page too would take a person away from what they read.
+  // On a phone the list of tabs scrolls sideways. `scrollIntoView` would also scroll the page.
   useEffect(() => {
     const tab = document.getElementById(`${id}${at}`)
     const list = tab?.parentElement

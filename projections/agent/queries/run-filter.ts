@@ -17,7 +17,7 @@ export interface RunFilter {
   readonly model?: string
   /** Minimum cost, exclusive, in nano-dollars. */
   readonly over?: number
-  /** A file that a call of the run read or wrote, or that an external agent reports to have edited: a path in the workspace, or an absolute path. */
+  /** A file that a call of the run read or wrote, or that an external agent reported as edited. Relative or absolute path. */
   readonly file?: string
   /** The person who started the run, decided one of its approvals, or gave it input. */
   readonly person?: string

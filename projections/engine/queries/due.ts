@@ -51,7 +51,8 @@ const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_reque
   else d.reason end`
 
 /**
- * Agents that need their driver at once, and those whose wake time is `at` (ms) or earlier; `at` null: all. Earliest first. Catch up to the log's head
+ * Agents that need their driver at once, and those whose wake time is `at` (ms) or earlier; `at` null: all. Earliest
+ * first. Catch up to the log's head
  * first: rows may be stale, but none is missing.
  */
 export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {

@@ -98,19 +98,19 @@ export function externalContract(kit: TablesKit): void {
 
     it('is found by the files that its agent reports to have edited, by their relative or absolute path', async () => {
       const { gateway, puppet, tables, open } = await told(kit)
-      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/work' }, { by: ANN })
+      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/srv' }, { by: ANN })
       const reported = (kind: 'ToolCall' | 'ToolResult', data: AgentEventBody['data'] & {}) =>
         puppet.emit({ events: [{ kind, data }] })
       const texts = { old_string: 'a', new_string: 'b' }
-      await reported('ToolCall', { id: 't1', name: 'Edit', input: { file_path: '/work/src/a.ts', ...texts } })
-      await reported('ToolCall', { id: 't2', name: 'Read', input: { file_path: '/work/src/read.ts' } })
+      await reported('ToolCall', { id: 't1', name: 'Edit', input: { file_path: '/srv/src/a.ts', ...texts } })
+      await reported('ToolCall', { id: 't2', name: 'Read', input: { file_path: '/srv/src/read.ts' } })
       await reported('ToolCall', { name: 'Write', input: { file_path: 'b.ts', content: 'b' } })
       await reported('ToolResult', { id: 't3', success: true, patch: '--- a/c.ts\n+++ b/c.ts\n@@ -0,0 +1 @@\n+c\n' })
       puppet.exit()
       await run.completion
       await open()
       const found = async (file: string) => (await selectRuns(tables.db, { file })).runs.map(({ id }) => id)
-      for (const file of ['src/a.ts', '/work/src/a.ts', 'b.ts', './b.ts', '/work/b.ts', 'c.ts', '/work/c.ts'])
+      for (const file of ['src/a.ts', '/srv/src/a.ts', 'b.ts', './b.ts', '/srv/b.ts', 'c.ts', '/srv/c.ts'])
         expect(await found(file), file).toEqual([run.agentId])
       for (const file of ['a.ts', '/src/a.ts', '/other/src/a.ts', 'src/read.ts'])
         expect(await found(file), file).toEqual([])

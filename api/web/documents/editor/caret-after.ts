@@ -1,6 +1,6 @@
 import type { Node } from 'prosemirror-model'
 
-/** The blocks after the first `head` ones that a change of a document removes, and those that it puts there. */
+/** A change of a document's blocks: after the first `head` blocks, `added` replaces `removed`. */
 export interface ChangedBlocks {
   readonly before: Node
   readonly head: number
@@ -15,9 +15,9 @@ interface Characters {
 }
 
 /**
- * The position of a caret after a change of others: beside the same character as before, also where the change moved the
- * character to another block, as the split of a paragraph does. Null: the change did not reach the caret's block, or the
- * character is gone.
+ * Returns the position of a caret after a change by others. The caret stays next to its character, even if the change moved
+ * the character to another block, for example by splitting a paragraph. Null: the change did not reach the caret's block, or
+ * it deleted the character.
  */
 export function caretAfter({ before, head, removed, added }: ChangedBlocks, caret: number): number | null {
   const from = sizeOf(before.children.slice(0, head))

@@ -8,14 +8,14 @@ export interface Caret {
   readonly offset: number
 }
 
-/** The character beside a caret. `isAfter`: the caret is after it. */
-export interface BesideCaret extends TextRange {
+/** The character next to a caret. `isAfter`: the caret follows the character. */
+export interface CharacterAtCaret extends TextRange {
   readonly spanId: string
   readonly isAfter: boolean
 }
 
-/** The character beside the person's caret: the one before it, or the next one at the start of a block. Null: none. */
-export function besideCaret({ selection: { $from, empty } }: EditorState): BesideCaret | null {
+/** Returns the character before the person's caret, or after it at the start of a block. Null: there is none. */
+export function characterAtCaret({ selection: { $from, empty } }: EditorState): CharacterAtCaret | null {
   const { parent, parentOffset } = $from
   if (!empty || !parent.isTextblock) return null
   const isAfter = parentOffset > 0

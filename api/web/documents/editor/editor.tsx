@@ -8,7 +8,7 @@ import type { DocumentComment } from '../../../operations/document/schemas.ts'
 import { errorText } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
 import { type Asking, askAbout } from './asking.ts'
-import { besideCaret } from './caret.ts'
+import { characterAtCaret } from './caret.ts'
 import { CommentForm } from './comment-form.tsx'
 import { colourOf } from './cursors.ts'
 import { selectedText } from './marked-comments.ts'
@@ -107,7 +107,7 @@ function Opened({ documentId, shared, label, comments, chosen, onChoose, onReloa
       comment: () => asks.current.ask('comment'),
       changed: () => changed((n) => n + 1),
     })
-    shared.besideCaret = () => besideCaret(made.view.state)
+    shared.characterAtCaret = () => characterAtCaret(made.view.state)
     shared.onChange = (blocks, caret) => made.show(blocks, caret)
     const stop = shared.people.subscribe((people) => made.people(people))
     setEditor(made)
@@ -115,7 +115,7 @@ function Opened({ documentId, shared, label, comments, chosen, onChoose, onReloa
     made.view.focus()
     return () => {
       stop()
-      shared.besideCaret = () => null
+      shared.characterAtCaret = () => null
       shared.onChange = () => undefined
       made.end()
     }

@@ -51,7 +51,7 @@ export const commentsPlugin = (choose: (id: string) => void): Plugin =>
 function decorations(doc: Node, comments: readonly MarkedComment[]): Decoration[] {
   const blocks: ReadonlyMap<string, number> = comments.length > 0 ? blockPositions(doc) : new Map()
   return comments.flatMap(({ id, kind, spanId, start, end, isChosen }) => {
-    const text = startOf(doc, blocks, spanId)
+    const text = startOfSpan(doc, blocks, spanId)
     if (text === null) return []
     const size = doc.resolve(text).parent.content.size
     const [from, to] = [text + Math.min(start, size), text + Math.min(end, size)]
@@ -62,7 +62,7 @@ function decorations(doc: Node, comments: readonly MarkedComment[]): Decoration[
 }
 
 /** The position of the first character of a span. Null: the document has no such span. */
-export function startOf(doc: Node, blocks: ReadonlyMap<string, number>, spanId: string): number | null {
+export function startOfSpan(doc: Node, blocks: ReadonlyMap<string, number>, spanId: string): number | null {
   const own = blocks.get(spanId)
   if (own !== undefined) return doc.nodeAt(own)!.isTextblock ? own + 1 : null
   const cell = parseCellId(spanId)

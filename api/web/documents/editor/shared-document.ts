@@ -8,7 +8,7 @@ import { Refused, randomId, refusal } from '../../../http/answers.ts'
 import { errorText, send } from '../../client/api.ts'
 import { HeartbeatWatch } from '../../client/heartbeat-watch.ts'
 import { person } from '../../client/session.ts'
-import type { BesideCaret, Caret } from './caret.ts'
+import type { Caret, CharacterAtCaret } from './caret.ts'
 import type { PersonHere, Place } from './cursors.ts'
 
 /**
@@ -51,9 +51,9 @@ export class SharedDocument {
   /** The screens that show this document. */
   #users = 1
   #placeTimer: ReturnType<typeof setTimeout> | undefined
-  /** The character beside the person's caret. Null: none. */
-  besideCaret: () => BesideCaret | null = () => null
-  /** Called with the blocks after changes of others, and with the caret beside the same character. Null: it is gone. */
+  /** Returns the character at the person's caret. Null: there is none. */
+  characterAtCaret: () => CharacterAtCaret | null = () => null
+  /** Called after changes by others, with the blocks and the new place of the caret. Null: its character was deleted. */
   onChange: (blocks: readonly ReadBlock[], caret: Caret | null) => void = () => undefined
 
   private constructor(id: string, path: string, replica: PersonReplica, revision: number) {
@@ -239,7 +239,7 @@ export class SharedDocument {
       if (id !== null) this.#revision = Number(id)
     }
     if (updates.length === 0) return
-    const beside = this.besideCaret()
+    const beside = this.characterAtCaret()
     const anchor = beside === null ? null : this.anchor(beside.spanId, beside)
     if (!this.#replica.import(updates)) return
     const now = beside === null || anchor === null ? null : this.range(beside.spanId, anchor)

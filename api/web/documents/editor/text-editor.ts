@@ -19,7 +19,7 @@ import type { Caret } from './caret.ts'
 import { caretAfter } from './caret-after.ts'
 import { cursorsPlugin, type PersonHere, type Place, showPeople } from './cursors.ts'
 import { blocksAfter, changedBlocks, docOf, replaceBlocks } from './document-node.ts'
-import { blockPositions, commentsPlugin, type MarkedComment, showComments, startOf } from './marked-comments.ts'
+import { blockPositions, commentsPlugin, type MarkedComment, showComments, startOfSpan } from './marked-comments.ts'
 import { clipboard, schema } from './schema.ts'
 
 interface Options {
@@ -86,14 +86,14 @@ export class TextEditor {
   }
 
   /**
-   * Shows changes of others. The person's undo history stays, and so does the selection beside its characters. `caret`:
-   * where the character beside the caret is now. Null: it is gone, for example because a split of its paragraph has written
-   * it anew, and a character with the same surroundings takes its place.
+   * Shows changes by others. Keeps the person's undo history and selection. `caret`: the new place of the caret. Null: the
+   * character at the caret was deleted. A split of a paragraph deletes characters and inserts copies, so the editor then
+   * looks for the copy.
    */
   show(blocks: readonly ReadBlock[], caret: Caret | null = null): void {
     const { tr, doc: before, selection } = this.view.state
     const kept = (after: Node): TextSelection | null => {
-      const start = caret === null ? null : startOf(after, blockPositions(after), caret.spanId)
+      const start = caret === null ? null : startOfSpan(after, blockPositions(after), caret.spanId)
       if (caret !== null && start !== null) return TextSelection.create(after, start + caret.offset)
       const changed = { before, ...changedBlocks(before, after) }
       const [anchor, head] = [selection.anchor, selection.head].map((at) => caretAfter(changed, at))

@@ -39,7 +39,7 @@ export function DetailPane({ governed, isHeadLoaded, ...props }: DetailPaneProps
   const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))
   const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
   const isLoaded = props.agent.length.value > 0
-  // A link to a tab leads to its content, also where the panes are stacked, once what is above it has its height.
+  // A link to a tab scrolls to the stacked pane. Wait for the head of the run, because it moves the pane down.
   const isLinked = useRef(asked !== null)
   const isPlaced = isLoaded && isHeadLoaded
   useEffect(() => {
