@@ -52,8 +52,7 @@ const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_reque
 
 /**
  * Agents that need their driver at once, and those whose wake time is `at` (ms) or earlier; `at` null: all. Earliest
- * first. Catch up to the log's head
- * first: rows may be stale, but none is missing.
+ * first. Catch up to the log's head before: rows may be stale, but none is missing.
  */
 export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {
   return drivable(db, which)
