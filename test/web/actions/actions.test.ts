@@ -23,6 +23,10 @@ describe('an approval', () => {
     const id = await served.driven('write hello', { workspace: served.workspace() })
     await served.open(page, `/runs/${id}`)
     await expect.poll(() => page.locator('.ask').innerText()).toMatch(/Allow\s+write_file[\s\S]*\+hello/)
+    // Only the person's answer lets the run go on, so there is nothing to resume.
+    expect(await page.getByRole('button', { name: 'Pause', exact: true }).count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Resume', exact: true }).count()).toBe(0)
+    expect(await page.locator('nav [aria-current="true"]').innerText()).toBe('Runs')
     await page.keyboard.press('a')
     await expect.poll(() => status(page)).toContain('done')
     const { approval } = await served.ask<Approval>('GET', `/v1/approvals/${id}.t1.c0`)

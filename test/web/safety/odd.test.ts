@@ -236,6 +236,5 @@ it('a small window scrolls to the details of an event that a person chooses or t
   expect(new URL(page.url()).searchParams.get('at')).toMatch(/^\d+$/)
   await page.goto(`${served.url}/runs/${done}?tab=files`)
   await page.getByRole('tab', { name: 'Files' }).waitFor()
-  // The head can still grow by a line or two.
-  await expect.poll(top).toBeLessThan(560)
+  await expect.poll(top).toBeLessThan(400)
 })
