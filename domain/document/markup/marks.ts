@@ -1,4 +1,5 @@
 import type { Link, Mark, Marks } from '../model/runs.ts'
+import { lineFeeds } from '../model/text.ts'
 import { attributeOf, type Element } from './tree.ts'
 
 /** Inline elements and their marks; `span` has no mark. */
@@ -26,6 +27,10 @@ export function marksWithin(element: Element, marks: Marks): Marks {
 function linkOf(element: Element): Link | null {
   const href = attributeOf(element, 'href')
   if (href === undefined) return null
-  const more = (['rel', 'target', 'title'] as const).map((name) => [name, attributeOf(element, name)] as const)
+  const more = (['rel', 'target', 'title'] as const).map((name) => {
+    // An HTML parser reads CRLF as LF, so a title with CR would not survive being written and read again.
+    const value = attributeOf(element, name)
+    return [name, value && lineFeeds(value)] as const
+  })
   return { href, ...Object.fromEntries(more.filter(([, value]) => value !== undefined)) }
 }

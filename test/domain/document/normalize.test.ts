@@ -20,6 +20,7 @@ describe('the canonical form', () => {
     ['<p>a<code> b  c </code> d</p>', '<p>a<code> b  c </code> d</p>'],
     ['<p><i><b>x</b></i><b><i>y</i></b></p>', '<p><b><i>xy</i></b></p>'],
     ['<p><a href="/x" title="t"><u>l</u></a></p>', '<p><u><a href="/x" title="t">l</a></u></p>'],
+    ['<p><a href="/x" title="t&#13;&#10;u&#13;v">l</a></p>', '<p><a href="/x" title="t&#10;u&#10;v">l</a></p>'],
     ['<p>a <br/> b</p>', '<p>a<br/>b</p>'],
     ['<p></p><p><b> </b></p><ul><li></li></ul>', ''],
     ['a<p>b</p>c', '<p>a</p><p>b</p><p>c</p>'],
